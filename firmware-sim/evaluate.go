@@ -31,9 +31,10 @@ func evaluateDetection(_ context.Context, c command, args []string, out io.Write
 	set.Uint64Var(&play.Seed, "seed", play.Seed, "seed of the scenarios' people and radio")
 	set.DurationVar(&play.Length, "length", play.Length, "length of each scored part of a scenario's day: at night, in the morning, before noon and in the evening")
 	nights := set.Int("nights", 0, "instead of parts of a day, score the sleep times of this many nights of each home and habit; 0 = none")
-	seeds := set.Int("homes", 2, "with -nights, -rooms and -links: number of homes per scenario or size, with the seeds from -seed on")
+	seeds := set.Int("homes", 2, "with -nights, -rooms, -links and -stay: number of homes per scenario or size, with the seeds from -seed on")
 	rooms := set.Bool("rooms", false, "instead of parts of a day, score the room of motion in minutes in which people walk, over -homes homes of each scenario")
 	links := set.Bool("links", false, "instead of captures, play -homes homes each of 2, 4, 8, 16 and 30 links, quiet and with people who walk, with links that are in trouble in several ways")
+	stay := set.Duration("stay", 0, "instead of parts of a day, have somebody stay alone in each room for so long, in -homes homes of each scenario, and count the minutes in which they are seen; 0 = none")
 	quiet := evaluate.Quiet{}
 	set.DurationVar(&quiet.Length, "quiet", 0, "instead of parts of a day, play so much quiet time of each home, in pieces of 6 hours, and count what is taken for motion; 0 = none")
 	set.StringVar(&quiet.With, "with", evaluate.Nobody, "with -quiet: who is there: nobody, next-door (somebody behind an outer wall), pets, or sleeper (people in bed)")
@@ -49,16 +50,16 @@ func evaluateDetection(_ context.Context, c command, args []string, out io.Write
 		return usagef("-detector %q: want product or lm1", *detector)
 	case !(options.Sensitivity >= 0 && options.Sensitivity <= 100):
 		return usagef("-sensitivity %v: want 0 to 100", options.Sensitivity)
-	case *links && (*names != "" || len(paths) > 0 || *file != "" || *cross || *nights > 0 || *rooms || quiet.Length > 0):
-		return usagef("-links plays homes of its own: leave out captures, -scenario, -cross, -nights, -rooms, -quiet and -report")
+	case *links && (*names != "" || len(paths) > 0 || *file != "" || *cross || *nights > 0 || *rooms || quiet.Length > 0 || *stay > 0):
+		return usagef("-links plays homes of its own: leave out captures, -scenario, -cross, -nights, -rooms, -quiet, -stay and -report")
 	case *links && (*seeds < 1 || *seeds > maxNights):
 		return usagef("-homes %d: want 1 to %d", *seeds, maxNights)
 	case *links:
 		return evaluate.RunLinks(evaluate.Links{Seed: play.Seed, Homes: *seeds, Progress: options.Progress}, out)
 	case *names == "" && len(paths) == 0:
 		return usagef("name directories of labelled captures, or scenarios with -scenario")
-	case *file != "" && (*cross && *names == "" || *nights > 0 || *rooms || quiet.Length > 0):
-		return usagef("-report shows captures, or parts of the day of scenarios: leave out -cross, -nights, -rooms and -quiet")
+	case *file != "" && (*cross && *names == "" || *nights > 0 || *rooms || quiet.Length > 0 || *stay > 0):
+		return usagef("-report shows captures, or parts of the day of scenarios: leave out -cross, -nights, -rooms, -quiet and -stay")
 	case *names == "" && *cross && options.LM1:
 		return usagef("-cross chooses constants of the product, with LM1 beside it: leave out -detector lm1")
 	case *names == "" && *cross:
@@ -71,6 +72,8 @@ func evaluateDetection(_ context.Context, c command, args []string, out io.Write
 		return usagef("-length %s: want more than 0, at most %s", play.Length, maxPlay)
 	case *nights < 0 || *nights > maxNights || *seeds < 1 || *seeds > maxNights:
 		return usagef("-nights %d, -homes %d: want at most %d, and one home or more", *nights, *seeds, maxNights)
+	case *stay < 0 || *stay > evaluate.LongestStay:
+		return usagef("-stay %s: want at most %s", *stay, evaluate.LongestStay)
 	}
 	if quiet.Length > 0 && (quiet.Length%evaluate.QuietPiece != 0 || quiet.Length > maxQuiet) {
 		return usagef("-quiet %s: want a multiple of %s, at most %s", quiet.Length, evaluate.QuietPiece, maxQuiet)
@@ -85,6 +88,9 @@ func evaluateDetection(_ context.Context, c command, args []string, out io.Write
 	if quiet.Length > 0 {
 		quiet.Seed, quiet.Progress = play.Seed, options.Progress
 		return evaluate.RunQuiet(homes, quiet, out)
+	}
+	if *stay > 0 {
+		return evaluate.RunStays(homes, evaluate.Stays{Seed: play.Seed, Homes: *seeds, Length: *stay, Progress: options.Progress}, out)
 	}
 	if *rooms {
 		return evaluate.RunRooms(homes, evaluate.Rooms{Seed: play.Seed, Homes: *seeds}, out)

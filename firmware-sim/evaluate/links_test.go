@@ -128,3 +128,20 @@ func rows(text string) string {
 	}
 	return strings.Join(lines, "\n")
 }
+
+// TestWhoStaysAloneIsCounted: a stay of some minutes, in the room of the device of the smallest home.
+func TestWhoStaysAloneIsCounted(t *testing.T) {
+	t.Parallel()
+	homes, err := linkHomes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	room := 0
+	for serving(homes[0], room) == 0 {
+		room++
+	}
+	s := playStay(homes[0], room, 1, 10*time.Minute)
+	if s.minutes < 3 || s.minutes > 30 || s.seen == 0 || s.seen > s.minutes || s.lost > 0 || s.marked > 0 {
+		t.Errorf("%+v", s)
+	}
+}

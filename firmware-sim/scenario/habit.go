@@ -62,7 +62,7 @@ func (p *planner) stay(s *Stay, until float64) {
 	until = math.Min(until, p.length)
 	p.tired = s.Does == Sleeps
 	for p.room >= 0 && !p.over() {
-		pause := p.rng.ExpFloat64() * map[Activity]float64{Moves: movesPause, Sits: sitsPause, Sleeps: sleepsPause}[s.Does]
+		pause := p.rng.ExpFloat64() * map[Activity]float64{Moves: movesPause, Sits: sitsPause, Stays: sitsPause, Sleeps: sleepsPause}[s.Does]
 		if pause = 4 + math.Min(pause, 4*sleepsPause); p.now+pause >= math.Min(until, p.length-lastMinutes) {
 			break
 		}
@@ -83,7 +83,7 @@ func (p *planner) act(s *Stay) {
 	case s.Does == Sits && p.rng.Float64() < fetches:
 		p.walkTo(p.rng.IntN(len(p.s.Rooms)))
 		p.wander(4+8*p.rng.Float64(), 0.7)
-	case s.Does == Sits:
+	case s.Does == Sits || s.Does == Stays:
 		p.wander(2+3*p.rng.Float64(), 0.4)
 	case p.rng.Float64() < getsUp:
 		p.walkTo(p.s.roomNamed(p.s.Entrance))

@@ -89,7 +89,7 @@ func TestMistakesAreNamed(t *testing.T) {
 		{"late beginning", "00:00 Den", "01:00 Den", "does not begin at 00:00"},
 		{"backwards", "09:00 away", "06:00 away", "comes after a later time"},
 		{"unknown room", "07:00 Hall", "07:00 Attic", `no room is called "Attic"`},
-		{"unknown activity", "Hall moves", "Hall dances", "want moves, sits, sleeps or away"},
+		{"unknown activity", "Hall moves", "Hall dances", "want moves, sits, stays, sleeps or away"},
 		{"no time", "07:00 Hall", "seven Hall", "want a time of day"},
 		{"like nothing", "entrance: Hall", "like: castle", `like "castle"`},
 		{"like a likeness", "entrance: Hall", "like: house-pet-fan", "name that"},

@@ -15,6 +15,7 @@ type Activity string
 const (
 	Moves  Activity = "moves"  // walks about, with pauses
 	Sits   Activity = "sits"   // moves little, and sometimes walks to another room
+	Stays  Activity = "stays"  // sits, and never leaves the room
 	Sleeps Activity = "sleeps" // turns over, and gets up about once a night
 	Away   Activity = "away"   // is not at home
 )
@@ -31,7 +32,7 @@ type Stay struct {
 func (s *Stay) UnmarshalYAML(node *yaml.Node) error {
 	fields := strings.Fields(node.Value)
 	if len(fields) < 2 {
-		return fmt.Errorf("line %d: %q: want a time, a room and moves, sits or sleeps; or a time and away", node.Line, node.Value)
+		return fmt.Errorf("line %d: %q: want a time, a room and moves, sits, stays or sleeps; or a time and away", node.Line, node.Value)
 	}
 	from, err := parseClock(fields[0])
 	if err != nil {
@@ -40,7 +41,7 @@ func (s *Stay) UnmarshalYAML(node *yaml.Node) error {
 	last := len(fields) - 1
 	s.From, s.Room, s.Does = from, strings.Join(fields[1:last], " "), Activity(fields[last])
 	switch s.Does {
-	case Moves, Sits, Sleeps:
+	case Moves, Sits, Stays, Sleeps:
 		if s.Room == "" {
 			return fmt.Errorf("line %d: %q: name the room", node.Line, node.Value)
 		}
@@ -49,7 +50,7 @@ func (s *Stay) UnmarshalYAML(node *yaml.Node) error {
 			return fmt.Errorf("line %d: %q: away has no room", node.Line, node.Value)
 		}
 	default:
-		return fmt.Errorf("line %d: %q: want moves, sits, sleeps or away at the end", node.Line, node.Value)
+		return fmt.Errorf("line %d: %q: want moves, sits, stays, sleeps or away at the end", node.Line, node.Value)
 	}
 	return nil
 }
