@@ -67,7 +67,7 @@ func updateProgram(flags *flag.FlagSet) action {
 			return errors.New("-cancel takes no file")
 		}
 		u := updating{command: c, gives: *cancel}
-		if err := u.begin(ctx); err != nil {
+		if err := u.begin(ctx); err != nil && (len(arguments) == 0 || !errors.Is(err, update.ErrVoid)) { // a file takes the place of what is void
 			return err
 		}
 		switch {
@@ -75,8 +75,6 @@ func updateProgram(flags *flag.FlagSet) action {
 			return u.cancel()
 		case len(arguments) == 0 && u.finished:
 			return nil
-		case len(arguments) == 0 && u.void:
-			return update.ErrVoid
 		case len(arguments) == 0:
 			return u.goOn(ctx)
 		}
@@ -96,7 +94,6 @@ type updating struct {
 	last    *update.Note // nil: there was none
 
 	gives    bool // it is to give the last one up
-	void     bool // the program of the last one is good, and not there
 	finished bool // the program of the last one was installed by this command
 }
 
@@ -127,11 +124,7 @@ func (u *updating) begin(ctx context.Context) (err error) {
 	if u.last == nil || u.last.State != update.Good {
 		return nil
 	}
-	if err := u.finish(); !errors.Is(err, update.ErrVoid) {
-		return err
-	}
-	u.void, u.last = true, nil
-	return nil
+	return u.finish()
 }
 
 // finish installs the program that was good.

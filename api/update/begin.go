@@ -33,10 +33,8 @@ const (
 
 // role returns what the program of this process is to the note.
 func (n *Note) role() (role, error) {
-	switch n.State {
-	case Trying, Failed, Returned, Good, Taken:
-	default:
-		return stranger, nil // of another way of updating
+	if !n.State.present() {
+		return stranger, nil
 	}
 	path, err := os.Executable()
 	if err != nil {

@@ -27,10 +27,13 @@ const (
 	Taken    State = "taken"    // and is installed
 )
 
-// known reports whether it is a state, or one of the earlier way of updating.
-func (s State) known() bool {
+// known reports whether it is a state; those of the earlier way of updating are, too.
+func (s State) known() bool { return s == "on trial" || s == "back" || s.present() }
+
+// present reports whether it is a state of this way of updating.
+func (s State) present() bool {
 	switch s {
-	case Trying, Failed, Returned, Good, Taken, "on trial", "back":
+	case Trying, Failed, Returned, Good, Taken:
 		return true
 	}
 	return false
