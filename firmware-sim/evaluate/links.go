@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"sync"
 	"text/tabwriter"
 	"time"
 
@@ -70,16 +69,9 @@ func RunLinks(l Links, w io.Writer) error {
 		return err
 	}
 	played := make([][troubleKind]linkScore, len(homes)*l.Homes)
-	var mu sync.Mutex
-	done := 0
-	concurrently(len(played), func(n int) {
+	concurrentlyTold(len(played), l.Progress, func(n int) {
 		i := len(homes) - 1 - n/l.Homes // the largest first
 		played[i*l.Homes+n%l.Homes] = playLinks(homes[i], l.Seed+uint64(n%l.Homes), linkQuiet, linkWalks)
-		mu.Lock()
-		defer mu.Unlock()
-		if done++; l.Progress != nil {
-			l.Progress(done, len(played))
-		}
 	})
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "trouble\tlinks\twalking min\trecall %\tlatency s\twalks missed\tquiet h\tchanges\tevents\ta day\tat most\tmotion %\tmarked after min\tevents then\tothers marked\t")

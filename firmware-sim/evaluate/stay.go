@@ -3,7 +3,6 @@ package evaluate
 import (
 	"fmt"
 	"io"
-	"sync"
 	"text/tabwriter"
 	"time"
 
@@ -52,16 +51,9 @@ func RunStays(homes []*scenario.Scenario, s Stays, w io.Writer) error {
 		}
 	}
 	scores := make([]stayScore, len(stays)*s.Homes)
-	var mu sync.Mutex
-	done := 0
-	concurrently(len(scores), func(n int) {
+	concurrentlyTold(len(scores), s.Progress, func(n int) {
 		one := stays[n/s.Homes]
 		scores[n] = playStay(one.home, one.room, s.Seed+uint64(n%s.Homes), s.Length)
-		mu.Lock()
-		defer mu.Unlock()
-		if done++; s.Progress != nil {
-			s.Progress(done, len(scores))
-		}
 	})
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "scenario\troom\tlinks of it\tminutes\tone link at a time\tin motion\tlost to a mark\tmarked links\t")

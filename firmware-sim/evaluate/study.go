@@ -58,6 +58,20 @@ func concurrently(n int, work func(i int)) {
 	_ = group.Wait() // always nil
 }
 
+// concurrentlyTold is concurrently, and tells progress, unless nil, how many calls have ended, one call at a time.
+func concurrentlyTold(n int, progress func(done, of int), work func(i int)) {
+	var mu sync.Mutex
+	done := 0
+	concurrently(n, func(i int) {
+		work(i)
+		mu.Lock()
+		defer mu.Unlock()
+		if done++; progress != nil {
+			progress(done, n)
+		}
+	})
+}
+
 // worker scores a draw of a recording under a condition: a score per variant of the detector.
 type worker func(r *capture.Recording, c condition, frames []capture.Frame) ([]score, error)
 
