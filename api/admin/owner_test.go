@@ -4,12 +4,16 @@ import (
 	"archive/zip"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"net"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"sensegate/store"
 )
 
 // foreignDir returns a state directory of another user, in which nothing runs.
@@ -109,5 +113,44 @@ func TestUpdateOrGiveUp(t *testing.T) {
 	t.Parallel()
 	if err := Run(t.Context(), t.TempDir(), nil, []string{"update", "-cancel", "FILE"}, io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "takes no file") {
 		t.Error(err)
+	}
+}
+
+// TestBackupThatTheServiceCannotTakeBack: what root can read is no way back for the appliance of another user.
+func TestBackupThatTheServiceCannotTakeBack(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Skip("only root can")
+	}
+	const nobody = 65534
+	dir := t.TempDir()
+	for _, above := range []string{dir, filepath.Dir(dir)} {
+		if err := os.Chmod(above, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	db, err := store.Open(store.Options{Path: Database(dir)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := db.Backup(t.Context())
+	if err := errors.Join(err, db.Close(), os.Chown(dir, nobody, nobody)); err != nil {
+		t.Fatal(err)
+	}
+	u := updating{command: command{stateDir: dir}}
+	for _, step := range []struct{ given, says string }{
+		{"", "cannot make a file in"},
+		{filepath.Dir(made.Path), "cannot read and write"},
+		{made.Path, ""},
+	} {
+		if step.given != "" {
+			if err := os.Chown(step.given, nobody, nobody); err != nil {
+				t.Fatal(err)
+			}
+		}
+		err := u.usable(filepath.Base(made.Path))
+		if step.says == "" && err != nil || step.says != "" && (err == nil || !strings.Contains(err.Error(), step.says) || !strings.Contains(err.Error(), "chown -R nobody "+filepath.Dir(made.Path))) {
+			t.Errorf("given %q: %v", step.given, err)
+		}
 	}
 }

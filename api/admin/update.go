@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"sensegate/api/box/preflight"
 	"sensegate/api/update"
 	"sensegate/store"
 )
@@ -138,7 +139,7 @@ func (u *updating) finish() (err error) {
 
 // cancel gives the update up.
 func (u *updating) cancel() error {
-	n, err := update.Cancel(u.stateDir, u.own, func(backup string) error { return store.CheckBackup(Database(u.stateDir), backup) })
+	n, err := update.Cancel(u.stateDir, u.own, u.usable)
 	if err != nil {
 		return err
 	}
@@ -151,6 +152,18 @@ func (u *updating) cancel() error {
 		says += ": the next start of the appliance goes back to the former program, and to the database from before if that was changed: what was stored since is kept aside only"
 	}
 	fmt.Fprintf(u.out, "%s %s.\n", n.Version, says)
+	return nil
+}
+
+// usable returns why the appliance, whose user may be another one, could not take back the backup of a name.
+func (u *updating) usable(backup string) error {
+	database := Database(u.stateDir)
+	if err := store.CheckBackup(database, backup); err != nil {
+		return err
+	}
+	if err := preflight.OwnerCannotReplace(u.stateDir, filepath.Join(store.BackupDirectory(database), backup)); err != nil {
+		return fmt.Errorf("%w (%s)", err, preflight.Give(u.stateDir, store.BackupDirectory(database)))
+	}
 	return nil
 }
 

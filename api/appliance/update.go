@@ -38,7 +38,7 @@ func (c *Config) openDatabase(ctx context.Context, log *slog.Logger) (*store.DB,
 	if c.Trial.OnTrial() {
 		return store.OpenWhole(ctx, options)
 	}
-	if err := putBack(options, c.Trial); err != nil {
+	if err := c.putBack(options); err != nil {
 		return nil, fmt.Errorf("put the database from before the update back: %w", err)
 	}
 	if err := staging.Place(ctx, staging.Directory(c.StateDir), options); err != nil {
@@ -49,7 +49,7 @@ func (c *Config) openDatabase(ctx context.Context, log *slog.Logger) (*store.DB,
 	case c.Trial.Backup() == "":
 	case errors.Is(err, store.ErrNewer): // the backup was gone or damaged
 		if program, unknown := update.Program(); unknown == nil {
-			err = fmt.Errorf("%w; the former program cannot read what the new one has changed, and the backup from before the update cannot be used: to go on with the new program, stop the appliance and move %s over %s; to take another backup, copy that program to a safe place, remove update.json and restore it", err, update.Next(program), program)
+			err = fmt.Errorf("%w; the former program cannot read what the new one has changed, and the backup from before the update cannot be used: to go on with the new program, stop the appliance and move %s over %s (a newer program, whose signature you have checked, does too); to take another backup, copy that program to a safe place, remove update.json and restore it", err, update.Next(program), program)
 		}
 	case err == nil:
 		if err := c.Trial.Restored(); err != nil {
@@ -60,15 +60,20 @@ func (c *Config) openDatabase(ctx context.Context, log *slog.Logger) (*store.DB,
 }
 
 // putBack gives the former program the database that the new one has begun to migrate.
-func putBack(options store.Options, trial *update.Trial) error {
-	backup := trial.Backup()
+func (c *Config) putBack(options store.Options) error {
+	backup := c.Trial.Backup()
 	if backup == "" {
 		return nil
+	}
+	if err := noLink(options.Path); err != nil {
+		return err
 	}
 	aside, err := store.PutBack(options, backup)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, store.ErrDamaged):
 		options.Logger.Error("the backup from before the update cannot be used", "backup", backup, "err", err) // the database may not be migrated yet
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("%w (%s)", err, preflight.Give(c.StateDir, store.BackupDirectory(options.Path)))
 	case err != nil:
 		return err
 	default:
@@ -77,12 +82,21 @@ func putBack(options store.Options, trial *update.Trial) error {
 	return nil
 }
 
+// noLink returns why the database at a path cannot be replaced by the one from before an update.
+func noLink(path string) error {
+	info, err := os.Lstat(path)
+	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		return nil
+	}
+	return fault.New(fault.Conflict, "%s is a link, and the database from before could not take its place: stop the appliance and move the file back, or all of its directory to where the link leads (state_dir)", path)
+}
+
 // tryProgram returns why the program at a path cannot take the place of the one that runs: the database could not be
 // put back, there is no room for the backup that it makes before it migrates that, or it refuses the configuration.
 func (c *Config) tryProgram(path string) error {
 	options := c.storeOptions(nil)
-	if info, err := os.Lstat(options.Path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-		return fault.New(fault.Conflict, "%s is a link, and the database from before could not take its place: stop the appliance and move the file back, or all of its directory to where the link leads (state_dir)", options.Path)
+	if err := noLink(options.Path); err != nil {
+		return err
 	}
 	if err := store.RoomForBackup(options); err != nil {
 		return fault.New(fault.Conflict, "a new program backs the database up before it changes that: %s", err)

@@ -153,6 +153,44 @@ func TestUpdateIsRefusedWhereTheDatabaseIsALink(t *testing.T) {
 	}
 }
 
+// TestFormerProgramSaysWhatKeepsItsDatabaseFromBeingBack: what is in the way stays as it is, until it is put right.
+func TestFormerProgramSaysWhatKeepsItsDatabaseFromBeingBack(t *testing.T) {
+	t.Parallel()
+	c := Defaults()
+	backup, log := database(t, &c), slog.New(slog.DiscardHandler)
+	setSchema(t, &c, "999")
+	note(t, &c, update.Note{New: "00", Former: sumOf(t, "/proc/self/exe"), State: update.Failed, Why: "it ended", Backup: backup})
+	path, elsewhere := admin.Database(c.StateDir), filepath.Join(t.TempDir(), "moved.db")
+	if err := errors.Join(os.Rename(path, elsewhere), os.Symlink(elsewhere, path)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.openDatabase(t.Context(), log); err == nil || !strings.Contains(err.Error(), "is a link") || !strings.Contains(err.Error(), "move the file back") {
+		t.Errorf("a link: %v", err)
+	}
+	if err := os.Rename(elsewhere, path); err != nil {
+		t.Fatal(err)
+	}
+	if os.Geteuid() != 0 { // root can read all
+		kept := filepath.Join(store.BackupDirectory(path), backup)
+		if err := os.Chmod(kept, 0); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.openDatabase(t.Context(), log); err == nil || !strings.Contains(err.Error(), "chown -R") {
+			t.Errorf("a backup of another user: %v", err)
+		}
+		if err := os.Chmod(kept, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	db, err := c.openDatabase(t.Context(), log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestDoctorTellsOfTheLastUpdate.
 func TestDoctorTellsOfTheLastUpdate(t *testing.T) {
 	t.Parallel()

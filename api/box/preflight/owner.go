@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/user"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"syscall"
@@ -20,6 +21,23 @@ func OwnerCannotWrite(stateDir, directory string) error {
 // OwnerCannotRead is OwnerCannotWrite of reading a file.
 func OwnerCannotRead(stateDir, path string) error {
 	return ownerCannot(stateDir, "read", path, unix.R_OK)
+}
+
+// OwnerCannotReplace is OwnerCannotWrite of a file that is read, changed and given another name.
+func OwnerCannotReplace(stateDir, path string) error {
+	if err := OwnerCannotWrite(stateDir, filepath.Dir(path)); err != nil {
+		return err
+	}
+	return ownerCannot(stateDir, "read and write", path, unix.R_OK|unix.W_OK)
+}
+
+// Give says what root does so that the user to whom a state directory belongs can use what is in a directory there.
+func Give(stateDir, directory string) string {
+	to := "USER"
+	if info, err := os.Stat(stateDir); err == nil {
+		to = Owner(info)
+	}
+	return fmt.Sprintf("as root: chown -R %s %s; chmod -R u+rwX %s", to, directory, directory)
 }
 
 func ownerCannot(stateDir, do, path string, mode uint32) error {
