@@ -209,7 +209,7 @@ func (s start) fail(n *Note, why string) (*Trial, error) {
 
 // goBack lets the former program serve again, once it has got its database back.
 func (s start) goBack(n *Note) (*Trial, error) {
-	s.log.Error("the update failed: the former program runs again", "version", n.Version, "why", n.Why)
+	s.log.Error("the update failed: going back to the former program", "version", n.Version, "why", n.Why)
 	if n.Backup != "" {
 		return &Trial{note: *n, goesBack: true}, nil
 	}

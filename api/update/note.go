@@ -136,7 +136,11 @@ func (n *Note) write() error {
 		return err
 	}
 	defer dir.Close()
-	if err = replace(dir, raw); errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+	err = replace(dir, raw)
+	for tries := 0; errors.Is(err, os.ErrNotExist) && tries < 3; tries++ { // another process has just written its own
+		err = replace(dir, raw)
+	}
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		_ = unix.Unlinkat(int(dir.Fd()), unfinished, 0) // what stays is removed by the next one
 		return overwrite(int(dir.Fd()), raw)
 	}
@@ -210,7 +214,7 @@ func (n *Note) Tell() (says, fix string) {
 	case Failed:
 		return n.failed() + ": the next start goes back to the former program", "start the appliance; if it does not run then, its log says what to do"
 	case Returned:
-		return n.failed() + ": the former program runs", "see its log; put right what it says and update again, or ask for a newer program"
+		return n.failed() + ": the former program is back", "see its log; put right what it says and update again, or ask for a newer program"
 	case Good:
 		return n.Version + " was ready and is not installed yet", "as root: sensegate update; if it does not run: stop the appliance, sensegate update -cancel"
 	}

@@ -549,6 +549,80 @@ func TestGoodProgramThatDoesNotRunIsGivenUp(t *testing.T) {
 	}
 }
 
+// TestGoodProgramIsGivenUpThatWasInstalled by a command that was cut off before it noted that.
+func TestGoodProgramIsGivenUpThatWasInstalled(t *testing.T) {
+	key := keys(t)
+	dir, present := toBeTried(t, key, "migrates")
+	startOf(t, present, dir)
+	if err := errors.Join(os.Link(present, FormerOf(present)), os.Rename(Next(present), present)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Cancel(dir, present, whole); err != nil || behaviourOf(t, present) != "present" || stateOf(t, dir) != Failed {
+		t.Fatalf("%v %s %s", err, behaviourOf(t, present), stateOf(t, dir))
+	}
+	if said := startOf(t, present, dir); said != "present runs, gets back first.backup <nil>" || stateOf(t, dir) != Returned {
+		t.Errorf("said %q", said)
+	}
+}
+
+// TestUpdateOverALostOneKeepsTheWayBack: the database may be changed already, and the backup from before is known to the
+// note of the lost one alone.
+func TestUpdateOverALostOneKeepsTheWayBack(t *testing.T) {
+	key := keys(t)
+	for behaviour, says := range map[string]string{"crashes": "", "waits": "given up"} {
+		dir, present := toBeTried(t, key, "migrates")
+		startOf(t, present, dir)
+		if err := os.Remove(Next(present)); err != nil {
+			t.Fatal(err)
+		}
+		n, err := install(t, key, dir, present, behaviour)
+		if err != nil || n.State != Trying || n.Backup != "first.backup" {
+			t.Fatalf("%+v %v", n, err)
+		}
+		if says != "" {
+			if _, err := Cancel(dir, present, whole); err != nil || stateOf(t, dir) != Failed {
+				t.Errorf("%v %s", err, stateOf(t, dir))
+			}
+		} else {
+			for range starts {
+				startOf(t, present, dir)
+			}
+		}
+		if said := startOf(t, present, dir); said != "present runs, gets back first.backup <nil>" || stateOf(t, dir) != Returned {
+			t.Errorf("%s: said %q and is %s", behaviour, said, stateOf(t, dir))
+		}
+	}
+}
+
+// TestProgramThatWasReplacedByHand gives no update up, and takes none, before its start has told of the backup.
+func TestProgramThatWasReplacedByHand(t *testing.T) {
+	key := keys(t)
+	dir, present := toBeTried(t, key, "migrates")
+	startOf(t, present, dir)
+	other := program(t, "other")
+	if err := os.Rename(other, present); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(Next(present)); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if _, err := Cancel(dir, present, whole); err == nil || !strings.Contains(err.Error(), "first.backup") || stateOf(t, dir) != Good {
+			t.Errorf("given up: %v", err)
+		}
+		if _, err := install(t, key, dir, present, "works"); err == nil || !strings.Contains(err.Error(), "first.backup") || stateOf(t, dir) != Good {
+			t.Errorf("another one: %v", err)
+		}
+		if _, err := os.Stat(Next(present)); err == nil {
+			t.Error("a refused update leaves a file")
+		}
+	}
+	startOf(t, present, dir)
+	if _, err := install(t, key, dir, present, "works"); err != nil {
+		t.Errorf("after its start: %v", err)
+	}
+}
+
 // TestDamagedNoteIsMovedAside by giving the update up, which the message tells.
 func TestDamagedNoteIsMovedAside(t *testing.T) {
 	dir, present := t.TempDir(), program(t, "present")
@@ -559,9 +633,6 @@ func TestDamagedNoteIsMovedAside(t *testing.T) {
 		"cut":                  func() error { return os.WriteFile(note, []byte(`{"version":`), 0o600) },
 		"link":                 func() error { return os.Symlink("/etc/hostname", note) }, "directory": func() error { return os.Mkdir(note, 0o700) },
 	} {
-		if err := os.RemoveAll(note + ".damaged"); err != nil {
-			t.Fatal(err)
-		}
 		if err := left(); err != nil {
 			t.Fatal(err)
 		}

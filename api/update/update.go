@@ -16,6 +16,7 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"aead.dev/minisign"
 
@@ -46,7 +47,11 @@ func Install(stateDir, program, path string, older bool, try func(next string) e
 		return nil, err
 	}
 	defer locked.Close()
-	if err := idle(stateDir, program); err != nil {
+	backup, err := idle(stateDir, program)
+	if err != nil {
+		if made, unread := locked.Stat(); unread == nil && made.Size() == 0 { // by claim
+			_ = os.Remove(next)
+		}
 		return nil, err
 	}
 	defer func() {
@@ -54,7 +59,7 @@ func Install(stateDir, program, path string, older bool, try func(next string) e
 			_ = os.Remove(next)
 		}
 	}()
-	n := &Note{stateDir: stateDir, State: Trying}
+	n := &Note{stateDir: stateDir, State: Trying, Backup: backup}
 	if n.Former, err = sumOf(program); err != nil {
 		return nil, err
 	}
@@ -78,13 +83,27 @@ func Install(stateDir, program, path string, older bool, try func(next string) e
 	return n, errors.Join(durable.SyncDirectory(filepath.Dir(next)), n.save())
 }
 
-// idle returns why no other program is to be tried now.
-func idle(stateDir, program string) error {
+// idle returns why no other program is to be tried now. If one is, but the last one was good and is lost, it returns
+// the backup from before that: the database may be changed already.
+func idle(stateDir, program string) (backup string, err error) {
 	n, err := Last(stateDir)
-	if err != nil || n == nil || n.State != Trying && n.State != Failed && n.State != Good || n.concerns(program) != nil {
-		return err
+	switch {
+	case err != nil || n == nil || n.over():
+		return "", err
+	case n.concerns(program) == nil:
+		return "", n.open()
+	case n.Backup != "" && isProgram(program, n.Former) != nil:
+		return "", n.replaced(program)
 	}
-	return n.open()
+	return n.Backup, nil
+}
+
+// over reports whether nothing is left to be done for the update.
+func (n *Note) over() bool { return n.State != Trying && n.State != Failed && n.State != Good }
+
+// replaced says that the update is not about the program at a path.
+func (n *Note) replaced(program string) error {
+	return fmt.Errorf("%s was replaced by hand while the update to %s was not over: start the appliance first, whose log names the backup %s from before it", program, n.Version, n.Backup)
 }
 
 // ErrVoid: the programs of the update are not there any more.
@@ -146,13 +165,14 @@ func (n *Note) replace(program string) error {
 // FormerOf is where the program is kept that the one at a path has replaced.
 func FormerOf(program string) string { return program + formerSuffix }
 
-// Cancel gives an update up: one that was not tried yet at once; another one, whose program does not run and is not
-// installed, at the next start, if its former one can have its database back: check looks whether a backup can be
-// used. A note that cannot be understood is moved aside; then it returns nil.
+// Cancel gives an update up: one that was not tried yet at once; another one, whose program does not run, at the next
+// start, if its former one can have its database back: check looks whether a backup can be used. Where that program was
+// installed and the command cut off before it noted that, the former one is put back. A note that cannot be understood is
+// moved aside; then it returns nil.
 func Cancel(stateDir, program string, check func(backup string) error) (*Note, error) {
 	if n, err := tried(stateDir, program); errors.Is(err, errDamaged) {
-		note := filepath.Join(stateDir, noteName)
-		return nil, os.Rename(note, note+".damaged")
+		_, err := durable.MoveAside(filepath.Join(stateDir, noteName), time.Now())
+		return nil, err
 	} else if err != nil {
 		return n, err
 	}
@@ -165,8 +185,12 @@ func Cancel(stateDir, program string, check func(backup string) error) (*Note, e
 	switch pids := Serving(program); {
 	case err != nil:
 		return nil, err
-	case n.State == Trying && n.Attempts == 0:
-		return n, errors.Join(n.forget(), os.Remove(Next(program)))
+	case n.State == Trying && n.Attempts == 0 && n.Backup == "":
+		err := n.forget()
+		if err == nil {
+			_ = os.Remove(Next(program)) // else the next start does, or the next update uses it again
+		}
+		return n, err
 	case len(pids) > 0:
 		return nil, fmt.Errorf("the update to %s is not over, process %d runs: stop the appliance first", n.Version, pids[0])
 	}
@@ -175,17 +199,29 @@ func Cancel(stateDir, program string, check func(backup string) error) (*Note, e
 			return nil, fmt.Errorf("%s cannot be given up: the former program could not read the database, and its backup from before cannot be used: %w. To go on with it, start the appliance; docs/operation.md says what else there is", n.Version, err)
 		}
 	}
+	if isProgram(program, n.New) == nil {
+		if err := os.Rename(FormerOf(program), program); err != nil {
+			return nil, fmt.Errorf("put the former program back: %w", err)
+		}
+	}
 	n.State, n.Why = Failed, "it was given up"
-	return n, n.save()
+	return n, errors.Join(durable.SyncDirectory(filepath.Dir(program)), n.save())
 }
 
-// tried returns the note of an update whose program is tried, or was good and is not installed.
+// tried returns the note of an update whose program is tried, or was good, when Cancel can give it up.
 func tried(stateDir, program string) (*Note, error) {
 	n, err := Last(stateDir)
-	if err == nil && (n == nil || n.State != Trying && (n.State != Good || isProgram(program, n.Former) != nil)) {
-		err = errors.New("no program is tried: there is nothing to give up")
+	if err != nil {
+		return nil, err
 	}
-	return n, err
+	is := func(path, sum string) bool { return isProgram(path, sum) == nil }
+	switch {
+	case n == nil || n.State != Trying && n.State != Good:
+		return nil, errors.New("no program is tried: there is nothing to give up")
+	case is(program, n.Former) || n.State == Good && is(program, n.New) && is(FormerOf(program), n.Former):
+		return n, nil
+	}
+	return nil, n.replaced(program)
 }
 
 // copySigned copies a program to the file of the next one, from which it can be run, and checks its

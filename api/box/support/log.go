@@ -80,7 +80,7 @@ var machine = map[string]timing{
 	"trying the new program":                                                 always,
 	"the supervisor is not told":                                             always,
 	"the supervisor's watchdog is not understood and gets no sign of life":   always,
-	"the update failed: the former program runs again":                       always,
+	"the update failed: going back to the former program":                    always,
 	"times from before the clock was set not corrected, will retry":          always,
 	"times of an unset clock not corrected before the next start":            always,
 	"tls": always,
