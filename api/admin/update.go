@@ -193,7 +193,7 @@ func told(n *update.Note) string {
 	}
 	says, fix := n.Tell()
 	if says == "" {
-		return n.Version + " is installed."
+		return n.Version + " was installed."
 	}
 	return says + ": " + fix
 }

@@ -46,14 +46,13 @@ func (c *Config) openDatabase(ctx context.Context, log *slog.Logger) (*store.DB,
 	}
 	db, _, err := store.OpenOrRecover(ctx, options)
 	switch {
-	case c.Trial.Backup() == "":
-	case errors.Is(err, store.ErrNewer): // the backup was gone or damaged
+	case err == nil:
+		if err := c.Trial.Opened(); err != nil {
+			log.Error("the last update", "err", err) // the next start finds that it is back
+		}
+	case c.Trial.Backup() != "" && errors.Is(err, store.ErrNewer): // the backup was gone or damaged
 		if program, unknown := update.Program(); unknown == nil {
 			err = fmt.Errorf("%w; the former program cannot read what the new one has changed, and the backup from before the update cannot be used: to go on with the new program, stop the appliance and move %s over %s (a newer program, whose signature you have checked, does too); to take another backup, copy that program to a safe place, remove update.json and restore it", err, update.Next(program), program)
-		}
-	case err == nil:
-		if err := c.Trial.Restored(); err != nil {
-			log.Error("the last update", "err", err) // the next start finds that it is back
 		}
 	}
 	return db, err

@@ -139,6 +139,37 @@ func TestFormerProgramGetsItsDatabaseBack(t *testing.T) {
 	}
 }
 
+// TestUpdateIsOverWhoseProgramIsLost once the former one has opened the database, so that nobody is told later to go back;
+// not while it cannot.
+func TestUpdateIsOverWhoseProgramIsLost(t *testing.T) {
+	t.Parallel()
+	c := Defaults()
+	backup, log := database(t, &c), slog.New(slog.DiscardHandler)
+	left := update.Note{New: "00", Former: sumOf(t, "/proc/self/exe"), State: update.Good, Backup: backup}
+	kept, err := os.ReadFile(admin.Database(c.StateDir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	setSchema(t, &c, "999")
+	note(t, &c, left)
+	if _, err := c.openDatabase(t.Context(), log); err == nil {
+		t.Error("a newer database was opened")
+	}
+	if last, err := update.Last(c.StateDir); err != nil || last.State != update.Good || last.Backup != backup {
+		t.Errorf("%+v %v", last, err)
+	}
+	if err := os.WriteFile(admin.Database(c.StateDir), kept, 0o600); err != nil { // as a restore does
+		t.Fatal(err)
+	}
+	db, err := c.openDatabase(t.Context(), log)
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if last, err := update.Last(c.StateDir); err != nil || last.State != update.Returned || last.Backup != "" {
+		t.Errorf("%+v %v", last, err)
+	}
+}
+
 // TestUpdateIsRefusedWhereTheDatabaseIsALink, whose place the one from before could not take.
 func TestUpdateIsRefusedWhereTheDatabaseIsALink(t *testing.T) {
 	t.Parallel()

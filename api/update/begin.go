@@ -58,7 +58,7 @@ func (n *Note) role() (role, error) {
 // tried or once it is good. A next program that was started by hand runs the installed one.
 //
 // Begin returns the trial of a next program that is tried, and the one of a former program that has to get its
-// database back; otherwise nil. With an error, the program must not serve; it is ErrStopped when stopped, called
+// database back, or may find that it can read that without; otherwise nil. With an error, the program must not serve; it is ErrStopped when stopped, called
 // before another program is run, reports that somebody has stopped the process.
 func Begin(stateDir string, stopped func() bool, log *slog.Logger) (*Trial, error) {
 	path, err := os.Executable()
@@ -135,11 +135,12 @@ func (s start) installed() (*Trial, error) {
 	case Trying:
 		return s.try(n)
 	case Good:
-		if err := s.runNew(n); errors.Is(err, ErrStopped) {
+		err := s.runNew(n)
+		if errors.Is(err, ErrStopped) {
 			return nil, err
-		} else {
-			return nil, s.note(err) // the database may be of this program's form all the same
 		}
+		n.Why = err.Error()
+		return &Trial{note: *n, lost: true}, s.note(err) // the database may be of this program's form all the same
 	case Failed:
 		return s.goBack(n)
 	}
@@ -231,7 +232,7 @@ func (s start) runNew(n *Note) error {
 		}
 		failed = errors.Join(failed, err)
 	}
-	return fmt.Errorf("%s was good, and cannot be run: %w", n.Version, failed)
+	return fmt.Errorf("%s was good, and cannot be run (to go back: stop the appliance, sensegate update -cancel): %w", n.Version, failed)
 }
 
 // run replaces this process by another program, which finds the SHA-256 in its mark unless that is "".

@@ -20,6 +20,7 @@ var (
 // nil, which is no trial.
 type Trial struct {
 	goesBack bool // this is the former program, whose database is to come back
+	lost     bool // this is the former program, since the new one was good and does not run any more
 	log      *slog.Logger
 
 	mu    sync.Mutex // guards what follows
@@ -53,7 +54,7 @@ func (t *Trial) within(limit time.Duration, why string) {
 }
 
 // OnTrial reports whether this is the new program.
-func (t *Trial) OnTrial() bool { return t != nil && !t.goesBack }
+func (t *Trial) OnTrial() bool { return t != nil && !t.goesBack && !t.lost }
 
 // Backup returns the name of the backup that the former program is to get back; "": none.
 func (t *Trial) Backup() string {
@@ -63,8 +64,12 @@ func (t *Trial) Backup() string {
 	return t.note.Backup
 }
 
-// Restored notes that the former program has got its database back.
-func (t *Trial) Restored() error {
+// Opened notes that the former program has opened its database, which it has got back, or which was never changed: the
+// update is over.
+func (t *Trial) Opened() error {
+	if t == nil || t.OnTrial() {
+		return nil
+	}
 	t.note.State, t.note.Backup = Returned, ""
 	return t.note.save()
 }

@@ -62,7 +62,7 @@ func serve(dir string) int {
 	}
 	fmt.Println(behaviour, "runs")
 	if backup := trial.Backup(); backup != "" {
-		fmt.Println("gets back", backup, trial.Restored())
+		fmt.Println("gets back", backup, trial.Opened())
 	}
 	check := func(string) error {
 		if _, err := os.Stat(filepath.Join(dir, "used up")); err == nil {
