@@ -132,7 +132,7 @@ func (u *updating) begin(ctx context.Context) (err error) {
 func (u *updating) finish() (err error) {
 	if u.last, err = update.Finish(u.stateDir, u.own); err == nil && u.last != nil {
 		u.finished = true
-		fmt.Fprintf(u.out, "%s runs and is installed. The former program is %s.\n", u.last.Version, update.FormerOf(u.own))
+		fmt.Fprintf(u.out, "%s is installed. The former program is %s.\n", u.last.Version, update.FormerOf(u.own))
 	}
 	return err
 }

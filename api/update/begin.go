@@ -139,8 +139,8 @@ func (s start) installed() (*Trial, error) {
 		if errors.Is(err, ErrStopped) {
 			return nil, err
 		}
-		n.Why = err.Error()
-		return &Trial{note: *n, lost: true}, s.note(err) // the database may be of this program's form all the same
+		n.Why = "it was good, and cannot be run any more"
+		return &Trial{note: *n, lost: true}, s.note(fmt.Errorf("%w (to go back: stop the appliance, sensegate update -cancel)", err)) // the database may be of this program's form all the same
 	case Failed:
 		return s.goBack(n)
 	}
@@ -232,7 +232,7 @@ func (s start) runNew(n *Note) error {
 		}
 		failed = errors.Join(failed, err)
 	}
-	return fmt.Errorf("%s was good, and cannot be run (to go back: stop the appliance, sensegate update -cancel): %w", n.Version, failed)
+	return fmt.Errorf("%s was good, and cannot be run: %w", n.Version, failed)
 }
 
 // run replaces this process by another program, which finds the SHA-256 in its mark unless that is "".

@@ -216,7 +216,7 @@ func (n *Note) Tell() (says, fix string) {
 	case Returned:
 		return n.failed() + ": the former program is back", "see its log; put right what it says and update again, or ask for a newer program"
 	case Good:
-		return n.Version + " was ready and is not installed yet", "as root: sensegate update; if it does not run: stop the appliance, sensegate update -cancel"
+		return n.Version + " was ready and is not installed yet", "if it runs, as root: sensegate update; if not: stop the appliance, sensegate update -cancel"
 	}
 	return "", ""
 }

@@ -91,8 +91,10 @@ func Serving(program string) (pids []int) {
 		if err != nil || pid == os.Getpid() {
 			continue
 		}
-		runs, err := os.Stat(fmt.Sprintf("/proc/%d/exe", pid))
-		if err != nil || !names(program, runs) && !names(Next(program), runs) {
+		exe := fmt.Sprintf("/proc/%d/exe", pid)
+		runs, err := os.Stat(exe)
+		path, _ := os.Readlink(exe) // of one that was removed, where it was
+		if err != nil || !names(program, runs) && !names(Next(program), runs) && path != Next(program)+" (deleted)" {
 			continue
 		}
 		line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))

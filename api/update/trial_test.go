@@ -549,19 +549,38 @@ func TestGoodProgramThatDoesNotRunIsGivenUp(t *testing.T) {
 	}
 }
 
-// TestGoodProgramIsGivenUpThatWasInstalled by a command that was cut off before it noted that.
-func TestGoodProgramIsGivenUpThatWasInstalled(t *testing.T) {
+// TestInstalledProgramIsGivenUp, also when the command that installed it was cut off before it noted that; not when one of the
+// two programs has been replaced since.
+func TestInstalledProgramIsGivenUp(t *testing.T) {
 	key := keys(t)
-	dir, present := toBeTried(t, key, "migrates")
-	startOf(t, present, dir)
-	if err := errors.Join(os.Link(present, FormerOf(present)), os.Rename(Next(present), present)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Cancel(dir, present, whole); err != nil || behaviourOf(t, present) != "present" || stateOf(t, dir) != Failed {
-		t.Fatalf("%v %s %s", err, behaviourOf(t, present), stateOf(t, dir))
-	}
-	if said := startOf(t, present, dir); said != "present runs, gets back first.backup <nil>" || stateOf(t, dir) != Returned {
-		t.Errorf("said %q", said)
+	for name, installed := range map[string]func(dir, present string) error{
+		"taken": func(dir, present string) error { _, err := Finish(dir, present); return err },
+		"cut off": func(_, present string) error {
+			return errors.Join(os.Link(present, FormerOf(present)), os.Rename(Next(present), present))
+		},
+	} {
+		dir, present := toBeTried(t, key, "migrates")
+		startOf(t, present, dir)
+		if err := installed(dir, present); err != nil {
+			t.Fatal(err)
+		}
+		state := stateOf(t, dir)
+		kept := FormerOf(present) + ".kept"
+		if err := errors.Join(os.Rename(FormerOf(present), kept), os.WriteFile(FormerOf(present), []byte("another"), 0o755)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Cancel(dir, present, whole); err == nil || behaviourOf(t, present) != "migrates" || stateOf(t, dir) != state {
+			t.Errorf("%s, without its former program: %v", name, err)
+		}
+		if err := os.Rename(kept, FormerOf(present)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Cancel(dir, present, whole); err != nil || behaviourOf(t, present) != "present" || stateOf(t, dir) != Failed {
+			t.Fatalf("%s: %v %s %s", name, err, behaviourOf(t, present), stateOf(t, dir))
+		}
+		if said := startOf(t, present, dir); said != "present runs, gets back first.backup <nil>" || stateOf(t, dir) != Returned {
+			t.Errorf("%s: said %q", name, said)
+		}
 	}
 }
 
@@ -633,6 +652,13 @@ func TestDamagedNoteIsMovedAside(t *testing.T) {
 		"cut":                  func() error { return os.WriteFile(note, []byte(`{"version":`), 0o600) },
 		"link":                 func() error { return os.Symlink("/etc/hostname", note) }, "directory": func() error { return os.Mkdir(note, 0o700) },
 	} {
+		aside, err := filepath.Glob(note + ".damaged-*")
+		for _, path := range aside {
+			err = errors.Join(err, os.RemoveAll(path))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
 		if err := left(); err != nil {
 			t.Fatal(err)
 		}

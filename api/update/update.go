@@ -127,7 +127,10 @@ func Finish(stateDir, program string) (*Note, error) {
 	if err != nil || n == nil || n.State != Good {
 		return n, err
 	}
-	if err := n.concerns(program); err != nil {
+	switch err := n.concerns(program); {
+	case err != nil && n.Backup != "" && isProgram(program, n.Former) != nil:
+		return n, n.replaced(program)
+	case err != nil:
 		return n, err
 	}
 	if isProgram(program, n.New) != nil {
@@ -166,9 +169,8 @@ func (n *Note) replace(program string) error {
 func FormerOf(program string) string { return program + formerSuffix }
 
 // Cancel gives an update up: one that was not tried yet at once; another one, whose program does not run, at the next
-// start, if its former one can have its database back: check looks whether a backup can be used. Where that program was
-// installed and the command cut off before it noted that, the former one is put back. A note that cannot be understood is
-// moved aside; then it returns nil.
+// start, if its former one can have its database back: check looks whether a backup can be used. Where that program is
+// installed, the former one is put back. A note that cannot be understood is moved aside; then it returns nil.
 func Cancel(stateDir, program string, check func(backup string) error) (*Note, error) {
 	if n, err := tried(stateDir, program); errors.Is(err, errDamaged) {
 		_, err := durable.MoveAside(filepath.Join(stateDir, noteName), time.Now())
@@ -208,7 +210,7 @@ func Cancel(stateDir, program string, check func(backup string) error) (*Note, e
 	return n, errors.Join(durable.SyncDirectory(filepath.Dir(program)), n.save())
 }
 
-// tried returns the note of an update whose program is tried, or was good, when Cancel can give it up.
+// tried returns the note of an update whose program is tried, was good or was taken, when Cancel can give it up.
 func tried(stateDir, program string) (*Note, error) {
 	n, err := Last(stateDir)
 	if err != nil {
@@ -216,10 +218,12 @@ func tried(stateDir, program string) (*Note, error) {
 	}
 	is := func(path, sum string) bool { return isProgram(path, sum) == nil }
 	switch {
-	case n == nil || n.State != Trying && n.State != Good:
+	case n == nil || n.State != Trying && n.State != Good && n.State != Taken:
 		return nil, errors.New("no program is tried: there is nothing to give up")
-	case is(program, n.Former) || n.State == Good && is(program, n.New) && is(FormerOf(program), n.Former):
+	case n.State != Trying && is(program, n.New) && is(FormerOf(program), n.Former), n.State != Taken && is(program, n.Former):
 		return n, nil
+	case n.State == Taken:
+		return nil, fmt.Errorf("%s was taken, and cannot be given up: %s or %s is another program by now", n.Version, program, FormerOf(program))
 	}
 	return nil, n.replaced(program)
 }
