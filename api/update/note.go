@@ -42,13 +42,14 @@ func (s State) present() bool {
 // Note is the last update of a box, as it stands in its state directory. It concerns the two programs
 // that it names by their SHA-256, in hex, and no other.
 type Note struct {
-	Version  string `json:"version"`          // of the new program
-	New      string `json:"sha256"`           // of the new program
-	Former   string `json:"former_sha256"`    // of the program that it replaces
-	State    State  `json:"state"`            //
-	Attempts int    `json:"attempts"`         // starts of the new program, while it is tried
-	Why      string `json:"why,omitempty"`    // it failed
-	Backup   string `json:"backup,omitempty"` // name of the backup that the new program made before it migrated the database, which the former one gets back if that fails
+	Version  string `json:"version"`           // of the new program
+	New      string `json:"sha256"`            // of the new program
+	Former   string `json:"former_sha256"`     // of the program that it replaces
+	State    State  `json:"state"`             //
+	Attempts int    `json:"attempts"`          // starts of the new program, while it is tried
+	Why      string `json:"why,omitempty"`     // it failed
+	Backup   string `json:"backup,omitempty"`  // name of the backup that the new program made before it migrated the database, which the former one gets back if that fails
+	Carried  bool   `json:"carried,omitempty"` // the backup is from before another update, which was lost, and the new program has made none yet
 
 	stateDir string
 }

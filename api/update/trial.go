@@ -76,18 +76,22 @@ func (t *Trial) Opened() error {
 
 // Migrate is called by the new program to change the form of its database: it makes a backup before, of which
 // it notes the name, unless one was made at an earlier start that check finds whole: the former program may have
-// got that back meanwhile. Without a backup there would be no way back:
+// got that back meanwhile. Where the note has the backup from before an update that was lost, the former program gets
+// that one, and the new one is for people. Without a backup there would be no way back:
 // then it returns an error, and nothing is changed.
 func (t *Trial) Migrate(check func(backup string) error, backUp func() (path string, err error), migrate func() error) error {
 	t.within(migrationTime, "its migration of the database took more than 15 minutes")
 	defer t.within(readyTime, "it was not ready in a minute after its migration of the database")
-	if t.note.Backup == "" || check(t.note.Backup) != nil {
+	if t.note.Carried || t.note.Backup == "" || check(t.note.Backup) != nil {
 		path, err := backUp()
 		if err != nil {
 			return err
 		}
 		t.mu.Lock()
-		t.note.Backup = filepath.Base(path)
+		if !t.note.Carried {
+			t.note.Backup = filepath.Base(path)
+		}
+		t.note.Carried = false
 		err = t.note.save()
 		t.mu.Unlock()
 		if err != nil {

@@ -588,7 +588,7 @@ func TestInstalledProgramIsGivenUp(t *testing.T) {
 // note of the lost one alone.
 func TestUpdateOverALostOneKeepsTheWayBack(t *testing.T) {
 	key := keys(t)
-	for behaviour, says := range map[string]string{"crashes": "", "waits": "given up"} {
+	for behaviour, says := range map[string]string{"crashes": "", "waits": "given up", "crashes in its migration": ""} {
 		dir, present := toBeTried(t, key, "migrates")
 		startOf(t, present, dir)
 		if err := os.Remove(Next(present)); err != nil {
@@ -603,8 +603,12 @@ func TestUpdateOverALostOneKeepsTheWayBack(t *testing.T) {
 				t.Errorf("%v %s", err, stateOf(t, dir))
 			}
 		} else {
+			backups := 0
 			for range starts {
-				startOf(t, present, dir)
+				backups += strings.Count(startOf(t, present, dir), "backs up")
+			}
+			if migrates := behaviour == "crashes in its migration"; migrates != (backups == 1) {
+				t.Errorf("%s: it made %d backups of its own", behaviour, backups)
 			}
 		}
 		if said := startOf(t, present, dir); said != "present runs, gets back first.backup <nil>" || stateOf(t, dir) != Returned {

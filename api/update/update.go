@@ -59,7 +59,7 @@ func Install(stateDir, program, path string, older bool, try func(next string) e
 			_ = os.Remove(next)
 		}
 	}()
-	n := &Note{stateDir: stateDir, State: Trying, Backup: backup}
+	n := &Note{stateDir: stateDir, State: Trying, Backup: backup, Carried: backup != ""}
 	if n.Former, err = sumOf(program); err != nil {
 		return nil, err
 	}
@@ -222,8 +222,8 @@ func tried(stateDir, program string) (*Note, error) {
 		return nil, errors.New("no program is tried: there is nothing to give up")
 	case n.State != Trying && is(program, n.New) && is(FormerOf(program), n.Former), n.State != Taken && is(program, n.Former):
 		return n, nil
-	case n.State == Taken:
-		return nil, fmt.Errorf("%s was taken, and cannot be given up: %s or %s is another program by now", n.Version, program, FormerOf(program))
+	case n.State == Taken || is(program, n.New):
+		return nil, fmt.Errorf("%s cannot be given up: %s or %s is another program by now; docs/operation.md says how to go back by hand", n.Version, program, FormerOf(program))
 	}
 	return nil, n.replaced(program)
 }
