@@ -1,11 +1,13 @@
 package admin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -14,6 +16,7 @@ import (
 
 	"sensegate/api/box/preflight"
 	"sensegate/api/update"
+	"sensegate/motion/fault"
 	"sensegate/store"
 )
 
@@ -62,7 +65,7 @@ const (
 // that it runs as, whatever the appliance, which may be another user's, says of itself.
 func updateProgram(flags *flag.FlagSet) action {
 	older := flags.Bool("older", false, "take one that was built before the present one, too")
-	cancel := flags.Bool("cancel", false, "give up an update that was not tried yet, or whose program does not run; a damaged note is moved aside")
+	cancel := flags.Bool("cancel", false, "give up an update that was not tried yet, or whose program does not run, or go back from the last one; a damaged note is moved aside")
 	return func(ctx context.Context, c command, arguments []string) error {
 		if *cancel && len(arguments) > 0 {
 			return errors.New("-cancel takes no file")
@@ -158,13 +161,22 @@ func (u *updating) cancel() error {
 // usable returns why the appliance, whose user may be another one, could not take back the backup of a name.
 func (u *updating) usable(backup string) error {
 	database := Database(u.stateDir)
-	if err := store.CheckBackup(database, backup); err != nil {
+	if err := cmp.Or(Replaceable(u.stateDir), store.CheckBackup(database, backup)); err != nil {
 		return err
 	}
 	if err := preflight.OwnerCannotReplace(u.stateDir, filepath.Join(store.BackupDirectory(database), backup)); err != nil {
 		return fmt.Errorf("%w (%s)", err, preflight.Give(u.stateDir, store.BackupDirectory(database)))
 	}
 	return nil
+}
+
+// Replaceable returns why the database of a state directory cannot be replaced by the one from before an update.
+func Replaceable(stateDir string) error {
+	info, err := os.Lstat(Database(stateDir))
+	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		return nil
+	}
+	return fault.New(fault.Conflict, "%s is a link, and the database from before could not take its place: stop the appliance and move the file back, or all of its directory to where the link leads (state_dir)", Database(stateDir))
 }
 
 // goOn goes on with the last update, and tells how it is doing.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"os"
 
 	"sensegate/api/admin"
 	"sensegate/api/box/preflight"
@@ -51,8 +50,9 @@ func (c *Config) openDatabase(ctx context.Context, log *slog.Logger) (*store.DB,
 			log.Error("the last update", "err", err) // the next start finds that it is back
 		}
 	case c.Trial.Backup() != "" && errors.Is(err, store.ErrNewer): // the backup was gone or damaged
-		if program, unknown := update.Program(); unknown == nil {
-			err = fmt.Errorf("%w; the former program cannot read what the new one has changed, and the backup from before the update cannot be used: to go on with the new program, stop the appliance and move %s over %s (a newer program, whose signature you have checked, does too); to take another backup, copy that program to a safe place, remove update.json and restore it", err, update.Next(program), program)
+		err = fmt.Errorf("%w; the former program cannot read what the new one has changed, and the backup from before the update cannot be used: to take another backup, stop the appliance, remove update.json and restore it", err)
+		if kept := c.Trial.Kept(); kept != "" {
+			err = fmt.Errorf("%w (copy %s to a safe place before); to go on with the new program, stop the appliance and move %s over the former one (a newer program, whose signature you have checked, does too)", err, kept, kept)
 		}
 	}
 	return db, err
@@ -64,7 +64,7 @@ func (c *Config) putBack(options store.Options) error {
 	if backup == "" {
 		return nil
 	}
-	if err := noLink(options.Path); err != nil {
+	if err := admin.Replaceable(c.StateDir); err != nil {
 		return err
 	}
 	aside, err := store.PutBack(options, backup)
@@ -81,20 +81,11 @@ func (c *Config) putBack(options store.Options) error {
 	return nil
 }
 
-// noLink returns why the database at a path cannot be replaced by the one from before an update.
-func noLink(path string) error {
-	info, err := os.Lstat(path)
-	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
-		return nil
-	}
-	return fault.New(fault.Conflict, "%s is a link, and the database from before could not take its place: stop the appliance and move the file back, or all of its directory to where the link leads (state_dir)", path)
-}
-
 // tryProgram returns why the program at a path cannot take the place of the one that runs: the database could not be
 // put back, there is no room for the backup that it makes before it migrates that, or it refuses the configuration.
 func (c *Config) tryProgram(path string) error {
 	options := c.storeOptions(nil)
-	if err := noLink(options.Path); err != nil {
+	if err := admin.Replaceable(c.StateDir); err != nil {
 		return err
 	}
 	if err := store.RoomForBackup(options); err != nil {

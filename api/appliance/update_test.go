@@ -127,7 +127,7 @@ func TestFormerProgramGetsItsDatabaseBack(t *testing.T) {
 	} {
 		setSchema(t, &c, "999")
 		note(t, &c, left)
-		if _, err := c.openDatabase(t.Context(), log); err == nil || (name == "a backup that is gone") != strings.Contains(err.Error(), ".next over ") {
+		if _, err := c.openDatabase(t.Context(), log); err == nil || (name == "a backup that is gone") != strings.Contains(err.Error(), "to take another backup, stop the appliance, remove update.json") {
 			t.Errorf("%s: the backup took the place of a newer database, or it is told how: %v", name, err)
 		}
 		if aside, err := store.Replaced(admin.Database(c.StateDir)); err != nil || len(aside) != 1 {

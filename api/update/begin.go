@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -69,6 +70,7 @@ func Begin(stateDir string, stopped func() bool, log *slog.Logger) (*Trial, erro
 	if err != nil {
 		return nil, err
 	}
+	_ = syscall.Unlink(filepath.Join(stateDir, unfinished)) // what a command of root left that was cut off would be in this user's way; one that is at work writes it anew
 	s := start{stateDir, program, stopped, log}
 	if path == Next(program) {
 		return s.next()

@@ -53,6 +53,13 @@ func openLocked(next string, flags int) (*os.File, error) {
 	return file, nil
 }
 
+// removeEmpty removes the file of the next program that claim has made.
+func removeEmpty(locked *os.File) {
+	if info, err := locked.Stat(); err == nil && info.Size() == 0 && names(locked.Name(), info) {
+		_ = os.Remove(locked.Name()) // else the next update uses it again
+	}
+}
+
 func lock(file *os.File) error {
 	switch err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); {
 	case errors.Is(err, syscall.EWOULDBLOCK):

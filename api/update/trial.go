@@ -64,6 +64,15 @@ func (t *Trial) Backup() string {
 	return t.note.Backup
 }
 
+// Kept returns the path of the new program, if that is still beside the former one; "": it is not.
+func (t *Trial) Kept() string {
+	program, err := Program()
+	if err != nil || isProgram(Next(program), t.note.New) != nil {
+		return ""
+	}
+	return Next(program)
+}
+
 // Opened notes that the former program has opened its database, which it has got back, or which was never changed: the
 // update is over.
 func (t *Trial) Opened() error {

@@ -537,11 +537,15 @@ func TestGoodProgramThatDoesNotRunIsGivenUp(t *testing.T) {
 			}
 		}
 		gone := func(backup string) error { return fmt.Errorf("%s is gone", backup) }
+		left := func() bool { _, err := os.Stat(Next(present)); return err == nil }
 		if _, err := Cancel(dir, present, gone); err == nil || !strings.Contains(err.Error(), "first.backup is gone") || stateOf(t, dir) != Good {
 			t.Errorf("without its backup: %v", err)
 		}
 		if _, err := Cancel(dir, present, whole); err != nil || behaviourOf(t, present) != "present" || stateOf(t, dir) != Failed {
 			t.Errorf("%v %s %s", err, behaviourOf(t, present), stateOf(t, dir))
+		}
+		if left() == lost {
+			t.Errorf("lost: %v, and it is there: %v", lost, left())
 		}
 		if said := startOf(t, present, dir); said != "present runs, gets back first.backup <nil>" || stateOf(t, dir) != Returned {
 			t.Errorf("said %q", said)
@@ -572,15 +576,57 @@ func TestInstalledProgramIsGivenUp(t *testing.T) {
 		if _, err := Cancel(dir, present, whole); err == nil || behaviourOf(t, present) != "migrates" || stateOf(t, dir) != state {
 			t.Errorf("%s, without its former program: %v", name, err)
 		}
+		if _, err := os.Stat(Next(present)); err == nil {
+			t.Errorf("%s: an empty program is left", name)
+		}
 		if err := os.Rename(kept, FormerOf(present)); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := Cancel(dir, present, whole); err != nil || behaviourOf(t, present) != "present" || stateOf(t, dir) != Failed {
 			t.Fatalf("%s: %v %s %s", name, err, behaviourOf(t, present), stateOf(t, dir))
 		}
+		if behaviourOf(t, Next(present)) != "migrates" {
+			t.Errorf("%s: the program that was given up is gone before the former one runs", name)
+		}
 		if said := startOf(t, present, dir); said != "present runs, gets back first.backup <nil>" || stateOf(t, dir) != Returned {
 			t.Errorf("%s: said %q", name, said)
 		}
+	}
+}
+
+// TestGivingUpIsGoneOnWith after a power cut between putting the former program back and the note, and what a command of
+// root left unfinished is in nobody's way.
+func TestGivingUpIsGoneOnWith(t *testing.T) {
+	key := keys(t)
+	dir, present := toBeTried(t, key, "migrates")
+	startOf(t, present, dir)
+	if _, err := Finish(dir, present); err != nil {
+		t.Fatal(err)
+	}
+	cut := filepath.Join(dir, unfinished)
+	stop := errors.New("cut off")
+	if _, err := Cancel(dir, present, func(string) error { return stop }); !errors.Is(err, stop) || stateOf(t, dir) != Taken {
+		t.Fatal(err)
+	}
+	n, err := Last(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.State = Good // as Cancel notes before it moves the programs
+	if err := errors.Join(n.save(), os.Rename(FormerOf(present), present), os.WriteFile(cut, nil, 0o400)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Cancel(dir, present, whole); err != nil || stateOf(t, dir) != Failed {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(cut, nil, 0o400); err != nil {
+		t.Fatal(err)
+	}
+	if said := startOf(t, present, dir); said != "present runs, gets back first.backup <nil>" || stateOf(t, dir) != Returned {
+		t.Errorf("said %q", said)
+	}
+	if _, err := os.Stat(cut); err == nil {
+		t.Error("what was left unfinished is still there")
 	}
 }
 

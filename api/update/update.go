@@ -49,9 +49,7 @@ func Install(stateDir, program, path string, older bool, try func(next string) e
 	defer locked.Close()
 	backup, err := idle(stateDir, program)
 	if err != nil {
-		if made, unread := locked.Stat(); unread == nil && made.Size() == 0 { // by claim
-			_ = os.Remove(next)
-		}
+		removeEmpty(locked)
 		return nil, err
 	}
 	defer func() {
@@ -183,6 +181,7 @@ func Cancel(stateDir, program string, check func(backup string) error) (*Note, e
 		return nil, err
 	}
 	defer locked.Close()
+	defer removeEmpty(locked)
 	n, err := tried(stateDir, program) // a start may have begun meanwhile
 	switch pids := Serving(program); {
 	case err != nil:
@@ -194,15 +193,19 @@ func Cancel(stateDir, program string, check func(backup string) error) (*Note, e
 		}
 		return n, err
 	case len(pids) > 0:
-		return nil, fmt.Errorf("the update to %s is not over, process %d runs: stop the appliance first", n.Version, pids[0])
+		return nil, fmt.Errorf("to give %s up, stop the appliance first: process %d runs", n.Version, pids[0])
 	}
 	if n.Backup != "" {
 		if err := check(n.Backup); err != nil {
 			return nil, fmt.Errorf("%s cannot be given up: the former program could not read the database, and its backup from before cannot be used: %w. To go on with it, start the appliance; docs/operation.md says what else there is", n.Version, err)
 		}
 	}
-	if isProgram(program, n.New) == nil {
-		if err := os.Rename(FormerOf(program), program); err != nil {
+	if isProgram(program, n.New) == nil { // and stays beside it until the former one runs
+		n.State = Good // what is cut off now can be done again
+		if err := n.save(); err != nil {
+			return nil, err
+		}
+		if err := errors.Join(os.Remove(Next(program)), os.Link(program, Next(program)), os.Rename(FormerOf(program), program)); err != nil {
 			return nil, fmt.Errorf("put the former program back: %w", err)
 		}
 	}
