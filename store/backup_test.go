@@ -245,6 +245,39 @@ func TestLastSevenBackupsAreKept(t *testing.T) {
 	}
 }
 
+// TestBackupThatIsKept stays beside the last seven: the way back of an update that is not over.
+func TestBackupThatIsKept(t *testing.T) {
+	t.Parallel()
+	path, now := filepath.Join(t.TempDir(), "sensegate.db"), time.Date(2026, 1, 1, 3, 0, 0, 0, time.UTC)
+	keep := ""
+	db, err := store.Open(store.Options{Path: path, Now: func() time.Time { return now }, Keep: func() string { return keep }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for day := range 20 {
+		made, err := db.Backup(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if day == 0 {
+			keep = filepath.Base(made.Path)
+		}
+		now = now.Add(24 * time.Hour)
+	}
+	list, err := store.Backups(path)
+	if err != nil || len(list) != 8 || filepath.Base(list[7].Path) != keep {
+		t.Errorf("%v %v, want the last 7 and %s", list, err, keep)
+	}
+	keep = ""
+	if _, err := db.Backup(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := store.Backups(path); err != nil || len(list) != 7 {
+		t.Errorf("%v %v", list, err)
+	}
+}
+
 func TestRestoreLastSkipsBackupsThatAreDamaged(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 1, 3, 0, 0, 0, time.UTC)

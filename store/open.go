@@ -39,6 +39,7 @@ type Options struct {
 	MinFree     int64            // bytes of the disk that are left to others: with less free nothing is stored; 0: none. See DB.Watch
 	Retention   Retention        // what is kept how long; zero: all of it for ever
 	EventShare  int64            // bytes of events that a network may have before its oldest go, a sixteenth of the disk at most; 0: any number
+	Keep        func() string    // name of a backup that stays though 7 newer ones are there, "" for none; nil: none
 	Beside      []string         // files and directories that a former run leaves: where one of them, or a backup, is there, a missing or empty database is ErrLost
 
 	// Migrate is called when a database is to be brought to the schema of this program, which migrate does, with
@@ -56,7 +57,7 @@ type Options struct {
 func (o Options) file() file.Options {
 	return file.Options{
 		Path: o.Path, Now: o.Now, Logger: o.Logger, LockTimeout: o.LockTimeout, MmapSize: o.MmapSize,
-		MaxSize: o.MaxSize, MinFree: o.MinFree, Beside: o.Beside, Candidate: o.candidate, Measure: o.measure,
+		MaxSize: o.MaxSize, MinFree: o.MinFree, Beside: o.Beside, Candidate: o.candidate, Keep: o.Keep, Measure: o.measure,
 	}
 }
 

@@ -69,7 +69,10 @@ func openOffline(ctx context.Context, stateDir string, said io.Writer, of box.Pa
 	if err := cmp.Or(lived(stateDir), asOwner(stateDir), update.Offline(stateDir)); err != nil {
 		return nil, err
 	}
-	db, err := store.Open(store.Options{Path: Database(stateDir), Beside: Beside(stateDir), Logger: slog.New(slog.NewTextHandler(said, nil))})
+	db, err := store.Open(store.Options{
+		Path: Database(stateDir), Beside: Beside(stateDir), Logger: slog.New(slog.NewTextHandler(said, nil)),
+		Keep: func() string { return update.KeptBackup(stateDir) },
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ import (
 func (c *Config) storeOptions(log *slog.Logger) store.Options {
 	options := store.Options{
 		Path: admin.Database(c.StateDir), Beside: admin.Beside(c.StateDir), Logger: log, MinFree: int64(c.Store.MinFree), Retention: c.Store.Retention,
-		EventShare: int64(c.Store.EventsOfNetwork),
+		EventShare: int64(c.Store.EventsOfNetwork), Keep: func() string { return update.KeptBackup(c.StateDir) },
 	}
 	if c.Trial.OnTrial() {
 		options.Migrate = func(backUp func() (string, error), migrate func() error) error {

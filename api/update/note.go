@@ -201,6 +201,15 @@ func giveToOwner(file, dir *os.File) error {
 	return file.Chown(int(owner.Uid), int(owner.Gid))
 }
 
+// KeptBackup returns the name of the backup that an update which is not over may need; "": none.
+func KeptBackup(stateDir string) string {
+	n, err := Last(stateDir)
+	if err != nil || n == nil || n.over() {
+		return ""
+	}
+	return n.Backup
+}
+
 // forget removes the note.
 func (n *Note) forget() error { return os.Remove(filepath.Join(n.stateDir, noteName)) }
 

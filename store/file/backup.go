@@ -134,13 +134,17 @@ func (f *File) CheckCopy(ctx context.Context, check func(path string) error) err
 }
 
 // prune removes all but the last backups, and never the one just made: a clock that
-// was wrong may have named others after the future.
+// was wrong may have named others after the future. The one of Options.Keep stays besides.
 func (f *File) prune(made string) error {
 	list, err := Backups(f.path)
 	if err != nil {
 		return err
 	}
-	list = slices.DeleteFunc(list, func(b Backup) bool { return b.Path == made })
+	keep := ""
+	if f.keep != nil {
+		keep = f.keep()
+	}
+	list = slices.DeleteFunc(list, func(b Backup) bool { return b.Path == made || filepath.Base(b.Path) == keep })
 	for _, old := range list[min(len(list), keptBackups-1):] {
 		if err := os.Remove(old.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("remove an old backup: %w", err)

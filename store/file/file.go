@@ -51,6 +51,7 @@ type Options struct {
 	MinFree     int64         // bytes of the disk that are left to others; 0: none
 	Beside      []string      // what a former run leaves: where it or a backup is there, a missing or empty file is ErrLost
 	Candidate   bool          // the file is a copy that is being checked
+	Keep        func() string // name of a backup that stays though it is older than the last ones, "" for none; nil: none
 
 	Measure func(directory string) (int64, error) // bytes free at a directory; nil: FreeBytes
 }
@@ -62,6 +63,7 @@ type File struct {
 
 	isNew   bool // it was made
 	path    string
+	keep    func() string
 	now     func() time.Time
 	logger  *slog.Logger
 	handle  *os.File // that bolt writes to and that holds the lock
@@ -95,7 +97,7 @@ func Open(o Options, prepare func(*File) error) (*File, error) {
 	}
 	f := &File{
 		isNew: isNew, IsUnclean: !isNew && unclean(o.Path),
-		path: o.Path, now: o.Now, logger: o.Logger, handle: handle, space: newSpace(o), failed: make(chan struct{}),
+		path: o.Path, keep: o.Keep, now: o.Now, logger: o.Logger, handle: handle, space: newSpace(o), failed: make(chan struct{}),
 	}
 	f.writes.since = motion.TimeOf(o.Now())
 	if err := f.start(o, prepare); err != nil {
