@@ -129,6 +129,23 @@ func TestServiceThatMayNotWriteBesideItsProgram(t *testing.T) {
 	}
 }
 
+// TestServiceGivesUpWhatIsLost where it may not write beside its program.
+func TestServiceGivesUpWhatIsLost(t *testing.T) {
+	key := keys(t)
+	dir, present := toBeTried(t, key, "migrates")
+	startOf(t, present, dir)
+	if err := os.Remove(Next(present)); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ command, says string }{{"cancel", "present gives up: <nil>"}, {"serve", "present runs, gets back first.backup <nil>"}} {
+		cmd := exec.CommandContext(t.Context(), present, c.command)
+		asService(t, cmd, dir)
+		if said, _ := run(t, cmd, dir); said != c.says {
+			t.Errorf("%s: said %q, want %q", c.command, said, c.says)
+		}
+	}
+}
+
 // TestUpdateIsRefusedUntilTheLastOneIsOver, and so are commands that open the database of an appliance that is
 // off; the new one runs them once it is good.
 func TestUpdateIsRefusedUntilTheLastOneIsOver(t *testing.T) {

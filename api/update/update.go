@@ -177,7 +177,7 @@ func Cancel(stateDir, program string, check func(backup string) error) (*Note, e
 		return n, err
 	}
 	locked, err := claim(Next(program))
-	if err != nil {
+	if _, lost := os.Lstat(Next(program)); err != nil && !errors.Is(lost, os.ErrNotExist) { // who may not write there gives up what is lost
 		return nil, err
 	}
 	defer locked.Close()

@@ -41,6 +41,11 @@ func serve(dir string) int {
 		built := map[string]string{"older": "2026-01-01T00:00:00Z", "newer": "2026-03-01T00:00:00Z", "present": "2026-02-01T00:00:00Z"}
 		fmt.Println("sensegate of "+behaviour+"\nbuilt", built[behaviour])
 		return 0
+	case os.Args[1] == "cancel":
+		program, _ := Program()
+		_, err := Cancel(dir, program, whole)
+		fmt.Println(behaviour, "gives up:", err)
+		return 0
 	case os.Args[1] == "offline":
 		fmt.Println(behaviour, "opens:", Offline(dir))
 		return 0
