@@ -35,11 +35,16 @@ type traffic struct {
 	receivers  []receiver
 }
 
-// live is the same traffic through the product and its peer.
-type live struct{ ours, peer *traffic }
+// live is the same traffic through the product and its peers: a broker alone, and one with a relay behind it.
+type live struct {
+	ours, peer, relayed *traffic
+
+	broker *mosquitto // of the relay
+	relay  *worker
+}
 
 // measureLatency measures L1: the time from a device's publish to a viewer's websocket
-// frame, in turn with that from a publish to a subscriber of mosquitto.
+// frame, in turn with that from a publish to a subscriber of mosquitto, and to the frame of a relay behind another one.
 func measureLatency(ctx context.Context, b *bench, a *appliance, m *mosquitto) (_ []figure, err error) {
 	l, err := b.liveTraffic(ctx, a, m)
 	if err != nil {
@@ -47,22 +52,27 @@ func measureLatency(ctx context.Context, b *bench, a *appliance, m *mosquitto) (
 	}
 	defer func() { err = errors.Join(err, l.close()) }()
 	var figures []figure
-	took := [2][]float64{}
+	took := [3][]float64{}
 	for range liveRounds {
-		for side, t := range []*traffic{l.ours, l.peer} {
+		for side, t := range []*traffic{l.ours, l.peer, l.relayed} {
 			round, stop := context.WithTimeout(ctx, liveRound)
 			found, err := t.run(round)
 			stop()
 			if err != nil {
-				return nil, err
+				_, relayed := l.relay.ask("error", 0)
+				return nil, errors.Join(err, relayed)
 			}
 			took[side] = append(took[side], found...)
 		}
 	}
 	for _, q := range []float64{0.5, 0.99} {
+		what := fmt.Sprintf("device's publish → viewer's frame, 350 messages/s, 50 viewers, p%.0f", 100*q)
 		figures = append(figures, figure{
-			Name: "L1", What: fmt.Sprintf("device's publish → viewer's frame, 350 messages/s, 50 viewers, p%.0f", 100*q), Unit: "ms", Ours: quantile(took[0], q),
+			Name: "L1", What: what, Unit: "ms", Ours: quantile(took[0], q),
 			Reach: atMostOfPeer(2), Peer: "mosquitto, publish → subscriber", Peers: quantile(took[1], q),
+		}, figure{
+			Name: "L1", What: what, Unit: "ms", Ours: quantile(took[0], q),
+			Reach: atMostOfPeer(2), Peer: "mosquitto → paho, encoding/json, gorilla/websocket → viewer", Peers: quantile(took[2], q),
 		})
 	}
 	return figures, nil
@@ -77,12 +87,26 @@ func (b *bench) liveTraffic(ctx context.Context, a *appliance, m *mosquitto) (*l
 	if err != nil {
 		return nil, err
 	}
-	l := &live{ours: &traffic{devices: guardians}, peer: &traffic{devices: guardians}}
+	l := &live{ours: &traffic{devices: guardians}, peer: &traffic{devices: guardians}, relayed: &traffic{devices: guardians}}
 	if l.ours.publishers, err = dialAll(a.mqtt, guardians); err != nil {
 		return nil, err
 	}
 	if l.peer.publishers, err = dialAll(m.addr, strangers(guardians)); err != nil {
 		return nil, errors.Join(err, l.close())
+	}
+	port, err := l.startRelay(ctx, b)
+	if err != nil {
+		return nil, errors.Join(err, l.close())
+	}
+	if l.relayed.publishers, err = dialAll(l.broker.addr, strangers(guardians)); err != nil {
+		return nil, errors.Join(err, l.close())
+	}
+	for _, d := range guardians {
+		v, err := view(fmt.Sprintf("127.0.0.1:%.0f", port), "/"+topicOf(d), "")
+		if err != nil {
+			return nil, errors.Join(err, l.close())
+		}
+		l.relayed.receivers = append(l.relayed.receivers, v)
 	}
 	for _, d := range guardians {
 		v, err := view(a.http, fmt.Sprintf("/core/network/%d/motion/live", d.network), a.key)
@@ -102,13 +126,35 @@ func (b *bench) liveTraffic(ctx context.Context, a *appliance, m *mosquitto) (*l
 	return l, nil
 }
 
+// startRelay starts a broker with a relay behind it, and returns the port of that.
+func (l *live) startRelay(ctx context.Context, b *bench) (port float64, err error) {
+	if l.broker, err = b.mosquitto(ctx); err != nil {
+		return 0, err
+	}
+	dir, err := b.temp("relay")
+	if err == nil {
+		l.relay, err = b.start(ctx, nil, "relay", dir, l.broker.addr)
+	}
+	if err != nil {
+		return 0, err
+	}
+	where, err := l.relay.ask("port", 0)
+	return where["port"], err
+}
+
 func (l *live) close() error {
 	var err error
-	for _, t := range []*traffic{l.ours, l.peer} {
+	for _, t := range []*traffic{l.ours, l.peer, l.relayed} {
 		for _, r := range t.receivers {
 			err = errors.Join(err, r.Close())
 		}
 		err = errors.Join(err, hangUp(t.publishers))
+	}
+	if l.relay != nil {
+		err = errors.Join(err, l.relay.stop())
+	}
+	if l.broker != nil {
+		err = errors.Join(err, l.broker.stop())
 	}
 	return err
 }

@@ -138,11 +138,7 @@ func (r *storeRole) do(what string, n int) (map[string]float64, error) {
 	case "live":
 		return r.live(n)
 	case "size":
-		info, err := os.Stat(r.db.Path())
-		if err != nil {
-			return nil, err
-		}
-		return map[string]float64{"bytes": float64(info.Size())}, nil
+		return r.size()
 	case "decode":
 		return r.decode()
 	case "answer":
@@ -153,6 +149,26 @@ func (r *storeRole) do(what string, n int) (map[string]float64, error) {
 		return r.week(int64(n))
 	}
 	return nil, fmt.Errorf("no such question: %s", what)
+}
+
+// size returns the bytes of the file, and those of its pages with resolutions that are kept for longer than nine days and
+// so grow on the ninth as on each before.
+func (r *storeRole) size() (map[string]float64, error) {
+	info, err := os.Stat(r.db.Path())
+	if err != nil {
+		return nil, err
+	}
+	layout, err := r.db.Layout(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	filling := 0
+	for _, bucket := range layout.Buckets {
+		if bucket.Name == "samples_60s" || bucket.Name == "samples_900s" {
+			filling += bucket.Pages * layout.PageSize
+		}
+	}
+	return map[string]float64{"bytes": float64(info.Size()), "filling": float64(filling)}, nil
 }
 
 // live stores seconds of motion as the appliance does, and returns the CPU time since

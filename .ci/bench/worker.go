@@ -51,6 +51,7 @@ func roles() map[string]func(args []string) (role, error) {
 		"broker":   newBrokerRole,
 		"mochi":    newMochiRole,
 		"consumer": newConsumerRole,
+		"relay":    newRelayRole,
 		"past":     newPastRole,
 	}
 }
