@@ -158,6 +158,9 @@ func TestUpdateIsOverWhoseProgramIsLost(t *testing.T) {
 	if last, err := update.Last(c.StateDir); err != nil || last.State != update.Good || last.Backup != backup {
 		t.Errorf("%+v %v", last, err)
 	}
+	if kept := c.storeOptions(log).Keep(); kept != backup {
+		t.Errorf("the nights keep %q, want %q", kept, backup)
+	}
 	if err := os.WriteFile(admin.Database(c.StateDir), kept, 0o600); err != nil { // as a restore does
 		t.Fatal(err)
 	}

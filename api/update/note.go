@@ -224,6 +224,9 @@ func (n *Note) Tell() (says, fix string) {
 	case Failed:
 		return n.failed() + ": the next start goes back to the former program", "start the appliance; if it does not run then, its log says what to do"
 	case Returned:
+		if n.Why == givenUp {
+			return n.Version + " was given up: the former program is back", "update again when there is a newer program"
+		}
 		return n.failed() + ": the former program is back", "see its log; put right what it says and update again, or ask for a newer program"
 	case Good:
 		return n.Version + " was ready and is not installed yet", "if it runs, as root: sensegate update; if not: stop the appliance, sensegate update -cancel"
@@ -236,6 +239,9 @@ func (n *Note) open() error {
 	says, fix := n.Tell()
 	return fmt.Errorf("%s: %s", says, fix)
 }
+
+// givenUp is why a program failed that somebody gave up.
+const givenUp = "it was given up"
 
 // failed says that the new program has failed, and why.
 func (n *Note) failed() string { return fmt.Sprintf("%s does not work here (%s)", n.Version, n.Why) }

@@ -176,12 +176,11 @@ func Cancel(stateDir, program string, check func(backup string) error) (*Note, e
 	} else if err != nil {
 		return n, err
 	}
-	locked, err := claim(Next(program))
-	if _, lost := os.Lstat(Next(program)); err != nil && !errors.Is(lost, os.ErrNotExist) { // who may not write there gives up what is lost
+	locked, err := openLocked(Next(program), 0)
+	if _, lost := os.Lstat(Next(program)); err != nil && !errors.Is(lost, os.ErrNotExist) {
 		return nil, err
 	}
-	defer locked.Close()
-	defer removeEmpty(locked)
+	defer locked.Close()               // of nil it fails, and does nothing
 	n, err := tried(stateDir, program) // a start may have begun meanwhile
 	switch pids := Serving(program); {
 	case err != nil:
@@ -205,11 +204,16 @@ func Cancel(stateDir, program string, check func(backup string) error) (*Note, e
 		if err := n.save(); err != nil {
 			return nil, err
 		}
-		if err := errors.Join(os.Remove(Next(program)), os.Link(program, Next(program)), os.Rename(FormerOf(program), program)); err != nil {
-			return nil, fmt.Errorf("put the former program back: %w", err)
+		_ = os.Remove(Next(program)) // there mostly is none
+		err := os.Link(program, Next(program))
+		if err == nil {
+			err = os.Rename(FormerOf(program), program)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("put the former program back, as who may write there: %w", err)
 		}
 	}
-	n.State, n.Why = Failed, "it was given up"
+	n.State, n.Why = Failed, givenUp
 	return n, errors.Join(durable.SyncDirectory(filepath.Dir(program)), n.save())
 }
 
