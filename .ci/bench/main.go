@@ -3,6 +3,7 @@
 //
 //	cd .ci/bench && go run . [-only S1,S7] [-markdown]
 //	cd .ci/bench && go run . -growth [-quick]
+//	cd .ci/bench && go run . -instructions
 //
 // The whole appliance is the real binary, built from this checkout and used over TCP;
 // the store is used through its packages in a separate process, so that measurements do
@@ -70,6 +71,7 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	only := flags.String("only", "", "measure only these figures, such as `S1,S7`")
 	markdown := flags.Bool("markdown", false, "print the table in Markdown")
 	growth := flags.Bool("growth", false, "measure instead how cost grows with networks and with history, and draw it in docs/")
+	instructions := flags.Bool("instructions", false, "count instead instructions for arm64 and amd64, by QEMU (apt-get install qemu-user gcc)")
 	quick := flags.Bool("quick", false, "with -growth: small sizes only, and nothing is drawn")
 	if err := flags.Parse(args); err != nil {
 		return 2
@@ -87,8 +89,12 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	defer b.close()
 	began, measured := time.Now(), commit(ctx)
 	command := strings.Join(append([]string{"cd .ci/bench && go run ."}, args...), " ")
-	if *growth {
-		err := b.growth(ctx, out, describe(measured, command), *quick)
+	if *growth || *instructions {
+		if *growth {
+			err = b.growth(ctx, out, describe(measured, command), *quick)
+		} else {
+			err = b.instructions(ctx, out, describe(measured, command))
+		}
 		b.say("all: %s", time.Since(began).Round(time.Second))
 		if err != nil {
 			fmt.Fprintln(errOut, "bench:", err)
