@@ -29,8 +29,8 @@ func countings() []counted {
 		{"a motion-matrix of 2 links, decoded", "broker/wire", "BenchmarkDecodeMatrix", 4000, 1},
 		{"a motion-matrix of 6 links and 2 steps, made and sensed", "motion/engine", "BenchmarkMatrix", 20, 50},
 		{"a minute of a home of 7 series, made, added and coded for the disk", "motion/series", "BenchmarkIncrement/sparse", 400, 1},
-		{"answer: a network", "api/core", "BenchmarkReadOne/network", 400, 1},
-		{"answer: the topology of a network", "api/core", "BenchmarkReadOne/topology", 400, 1},
+		{"answer: a network", "api/core", "BenchmarkReadOne/network", 2000, 1},
+		{"answer: the topology of a network", "api/core", "BenchmarkReadOne/topology", 2000, 1},
 		{"answer: 24 h at 1 s, of blocks in memory", "motion/series", "BenchmarkDay/answer/sparse", 20, 1},
 	}
 }
