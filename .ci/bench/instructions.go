@@ -27,7 +27,7 @@ func countings() []counted {
 		{"a frame of 64 subcarriers at 50 a second, sensed", "motion/detect", "BenchmarkLink/50Hz", 4000, 1},
 		{"a frame of 64 subcarriers at 100 a second, sensed", "motion/detect", "BenchmarkLink/100Hz", 4000, 1},
 		{"a motion-matrix of 2 links, decoded", "broker/wire", "BenchmarkDecodeMatrix", 4000, 1},
-		{"a motion-matrix of 6 links and 2 steps, made and sensed", "motion/engine", "BenchmarkMatrix", 20, 50},
+		{"a motion-matrix of 6 links and 2 steps, made and sensed", "motion/engine", "BenchmarkMatrix", 100, 50},
 		{"a minute of a home of 7 series, made, added and coded for the disk", "motion/series", "BenchmarkIncrement/sparse", 400, 1},
 		{"answer: a network", "api/core", "BenchmarkReadOne/network", 2000, 1},
 		{"answer: the topology of a network", "api/core", "BenchmarkReadOne/topology", 2000, 1},
