@@ -206,12 +206,12 @@ func (t *test) cutOff(ctx context.Context) error {
 	return nil
 }
 
-// settle waits until every event is in the stream, for a minute and a half at most, and prints the count.
+// settle waits until every event is in the stream, for three minutes at most, and prints the count.
 func (t *test) settle(ctx context.Context, after string) error {
 	began := time.Now()
 	var got tally
 	var err error
-	for time.Since(began) < 90*time.Second && ctx.Err() == nil {
+	for time.Since(began) < 3*time.Minute && ctx.Err() == nil {
 		var stream map[string][]string
 		if stream, err = t.centre.readAll(ctx); err == nil {
 			if got = count(t.boxes, stream); got.Missing == 0 {
