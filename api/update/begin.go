@@ -264,7 +264,7 @@ func execute(path, sum string) error {
 // runs that one in place of this process.
 func Offline(stateDir string) error {
 	n, err := Last(stateDir)
-	if err != nil || n == nil || n.State == Taken || n.State == Returned {
+	if err != nil || n == nil || n.over() {
 		return err
 	}
 	as, err := n.role()
