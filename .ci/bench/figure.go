@@ -145,10 +145,15 @@ func (b *bench) compile(to string, environment ...string) error {
 
 // goBuild runs go build in the checkout.
 func (b *bench) goBuild(environment []string, arguments ...string) error {
-	cmd := exec.Command("go", append([]string{"build"}, arguments...)...)
-	cmd.Dir, cmd.Env = b.root, append(append(os.Environ(), "CGO_ENABLED=0"), environment...)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("build %s: %w\n%s", arguments[len(arguments)-1], err, out)
+	return command(b.root, append([]string{"CGO_ENABLED=0"}, environment...), append([]string{"go", "build"}, arguments...)...)
+}
+
+// command runs a command in a directory; what it says is in the error.
+func command(dir string, environment []string, line ...string) error {
+	cmd := exec.Command(line[0], line[1:]...)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), environment...)
+	if said, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", strings.Join(line, " "), err, said)
 	}
 	return nil
 }

@@ -45,7 +45,7 @@ func (b *bench) instructions(ctx context.Context, out io.Writer, head string) (e
 		return err
 	}
 	plugin := filepath.Join(dir, "count.so")
-	if err := command(ctx, filepath.Join(b.root, ".ci/bench/qemu"), nil, "gcc", "-O2", "-shared", "-fPIC", "-o", plugin, "count.c"); err != nil {
+	if err := command(filepath.Join(b.root, ".ci/bench/qemu"), nil, "gcc", "-O2", "-shared", "-fPIC", "-o", plugin, "count.c"); err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "%s\n\n", head)
@@ -61,7 +61,7 @@ func (b *bench) instructions(ctx context.Context, out io.Writer, head string) (e
 			}
 			binary := filepath.Join(dir, strings.ReplaceAll(c.pack, "/", "-")+"."+p.arch)
 			if _, err := os.Stat(binary); errors.Is(err, os.ErrNotExist) {
-				err = command(ctx, b.root, []string{"CGO_ENABLED=0", "GOARCH=" + p.arch}, "go", "test", "-c", "-o", binary, "./"+c.pack)
+				err = command(b.root, []string{"CGO_ENABLED=0", "GOARCH=" + p.arch}, "go", "test", "-c", "-o", binary, "./"+c.pack)
 				if err != nil {
 					return err
 				}
@@ -95,16 +95,6 @@ func (b *bench) count(ctx context.Context, c counted, qemu, plugin, binary strin
 	}
 	_, text, _ := bytes.Cut(said, []byte("\ninstructions "))
 	return strconv.ParseInt(string(bytes.TrimSpace(text)), 10, 64)
-}
-
-// command runs a command in a directory; what it says is in the error.
-func command(ctx context.Context, dir string, environment []string, line ...string) error {
-	cmd := exec.CommandContext(ctx, line[0], line[1:]...)
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), environment...)
-	if said, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("%s: %w\n%s", strings.Join(line, " "), err, said)
-	}
-	return nil
 }
 
 // thousands writes a number with a comma before each three of its digits.
