@@ -97,8 +97,12 @@ func (b *Body) parts(dst []part, t motion.Time) []part {
 	speed := math.Hypot(s.vx, s.vy)
 	fx, fy := b.facing(s, speed)
 	seconds := float64(t)
-	chest := k.breath * math.Sin(2*math.Pi*k.breathing*seconds+b.phase(1))
-	lean := k.sway * math.Sin(2*math.Pi*0.31*seconds+b.phase(2))
+	uneven := 1.0
+	if holds(b.Asleep, t) {
+		uneven = 0.5
+	}
+	chest := k.breath * b.swings(1, k.breathing, uneven, seconds)
+	lean := k.sway * b.swings(2, 0.31, uneven, seconds)
 	center := Point{s.at.X + fx*chest + fy*lean, s.at.Y + fy*chest - fx*lean, s.at.Z + k.height}
 	dst = append(dst, part{center, math.Sqrt(k.torso)})
 	swing := k.swing * math.Min(1, speed/0.8)
@@ -114,6 +118,26 @@ func (b *Body) parts(dst []part, t motion.Time) []part {
 		}, math.Sqrt(k.limb)})
 	}
 	return dst
+}
+
+// swings returns the displacement at a moment of a part that swings about its place at a mean frequency, in amplitudes.
+// People are no clocks: from breath to breath the frequency of one awake varies by 21 % and the depth by 33 %
+// (standard deviations; Tobin et al., 1988), with a memory of some three breaths and slower drifts. uneven scales that.
+func (b *Body) swings(of uint64, frequency, uneven, seconds float64) float64 {
+	astray := 1.5*b.wander(of, 4, seconds) + 3.2*b.wander(of, 15, seconds) + 10*b.wander(of, 60, seconds) // rad
+	depth := 1 + 0.65*uneven*b.wander(of+swingKeys, 4, seconds)
+	return depth * math.Sin(2*math.Pi*frequency*seconds+uneven*astray+b.phase(of))
+}
+
+// swingKeys sets the draws of depths apart from those of frequencies.
+const swingKeys = 100
+
+// wander returns a smooth random function of time between -1 and 1, whose knots are every seconds apart.
+func (b *Body) wander(of uint64, every, seconds float64) float64 {
+	turn, u := math.Modf(seconds / every)
+	from := 2*chance.Unit(b.Seed, of, uint64(every), uint64(turn)) - 1
+	to := 2*chance.Unit(b.Seed, of, uint64(every), uint64(turn+1)) - 1
+	return from + (to-from)*u*u*(3-2*u)
 }
 
 // facing returns the unit vector in which the body looks: its direction of travel,

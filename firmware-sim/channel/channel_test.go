@@ -381,3 +381,41 @@ func legacy20() Layout { return Layout{Indices: fourier(64, legacyMost), Flags: 
 
 // vht80 returns an 80 MHz field (IEEE 802.11, 21.3), 256 bins −128…127.
 func vht80() Layout { return Layout{Indices: ascending(256, 122)} }
+
+func TestPeopleBreatheAsUnevenlyAsMeasured(t *testing.T) {
+	const every = 0.01 // s
+	b := Body{Seed: 7}
+	var rates, depths []float64 // of breaths, between two ways up through the middle
+	began, deepest, before := -1.0, 0.0, 0.0
+	for k := range 360_000 {
+		at := float64(k) * every
+		x := b.swings(1, 0.26, 1, at)
+		deepest = max(deepest, x)
+		if before < 0 && x >= 0 {
+			if began >= 0 {
+				rates, depths = append(rates, 1/(at-began)), append(depths, deepest)
+			}
+			began, deepest = at, 0
+		}
+		before = x
+	}
+	spread := func(values []float64) (deviation, memory float64) { // in parts of the mean; correlation with the next one
+		mean, own, next := 0.0, 0.0, 0.0
+		for _, v := range values {
+			mean += v / float64(len(values))
+		}
+		for i, v := range values {
+			own += (v - mean) * (v - mean)
+			if i > 0 {
+				next += (v - mean) * (values[i-1] - mean)
+			}
+		}
+		return math.Sqrt(own/float64(len(values))) / mean, next / own
+	}
+	if deviation, memory := spread(rates); math.Abs(deviation-0.208) > 0.03 || memory < 0.1 || memory > 0.4 {
+		t.Errorf("the frequency of breaths varies by %.3f with a memory of %.2f, want 0.208 (Tobin et al., 1988) and 0.2 to 0.3 (Tobin et al., 1995)", deviation, memory)
+	}
+	if deviation, _ := spread(depths); math.Abs(deviation-0.33) > 0.05 {
+		t.Errorf("the depth of breaths varies by %.3f, want 0.33 (Tobin et al., 1988)", deviation)
+	}
+}
