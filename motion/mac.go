@@ -3,7 +3,7 @@ package motion
 import (
 	"encoding/hex"
 	"fmt"
-	"strings"
+	"slices"
 )
 
 // MAC is a 48-bit hardware address (IEEE 802 EUI-48). Its text form is
@@ -14,18 +14,17 @@ type MAC [6]byte
 // '-' between the octets.
 func ParseMAC(s string) (MAC, error) {
 	var m MAC
-	digits := s
-	if len(s) == 17 {
-		sep := s[2]
-		if sep != ':' && sep != '-' {
-			return MAC{}, notMAC(s)
-		}
-		digits = strings.ReplaceAll(s, string(sep), "")
+	if len(s) > 17 {
+		return m, notMAC(s)
+	}
+	digits := append(make([]byte, 0, 17), s...)
+	if len(s) == 17 && (s[2] == ':' || s[2] == '-') {
+		digits = slices.DeleteFunc(digits, func(c byte) bool { return c == s[2] })
 	}
 	if len(digits) != 12 {
-		return MAC{}, notMAC(s)
+		return m, notMAC(s)
 	}
-	if _, err := hex.Decode(m[:], []byte(digits)); err != nil {
+	if _, err := hex.Decode(m[:], digits); err != nil {
 		return MAC{}, notMAC(s)
 	}
 	return m, nil

@@ -32,6 +32,11 @@ func Decode(t Topic, payload []byte) (motion.Report, error) {
 	case t.Name == EventEvent && len(payload) > motion.MaxEvent:
 		return nil, fault.New(fault.TooLarge, "event of %d bytes: at most %d", len(payload), motion.MaxEvent)
 	}
+	if t.Name == EventMatrix {
+		if message, ok := quickMatrix(payload); ok {
+			return message, nil
+		}
+	}
 	top, err := parse(payload)
 	if err != nil {
 		return nil, err

@@ -33,7 +33,10 @@ func ValidID(s string) bool {
 func wireName(s string) (string, *fault.Error) {
 	mac, err := motion.ParseMAC(s)
 	if err == nil && !mac.IsZero() {
-		return mac.Name(), nil
+		if name := mac.Name(); name != s {
+			return name, nil
+		}
+		return s, nil
 	}
 	if err == nil || !ValidID(s) || strings.Contains(s, ".") {
 		return "", invalid("%s: want a name of 1 to 64 letters, digits and - _ :", short(s))
@@ -48,17 +51,20 @@ func linkID(s string) (string, *fault.Error) {
 	if motion.IsOldLinkID(s) {
 		return strings.ToLower(s), nil
 	}
-	dst, src, found := strings.Cut(s, ".")
+	to, from, found := strings.Cut(s, ".")
 	if !found {
 		return "", invalid("%s: want a link id dst_name.src_name", short(s))
 	}
-	dst, err := wireName(dst)
+	dst, err := wireName(to)
 	if err != nil {
 		return "", err
 	}
-	src, err = wireName(src)
+	src, err := wireName(from)
 	if err != nil {
 		return "", err
+	}
+	if dst == to && src == from {
+		return s, nil
 	}
 	return motion.LinkName(dst, src), nil
 }

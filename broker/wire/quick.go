@@ -124,7 +124,16 @@ func (q *quick) list() (list []any, ok bool) {
 
 func (q *quick) object() (object map[string]any, ok bool) {
 	object = map[string]any{}
-	ok = q.members('}', func() bool {
+	ok = q.fields(func(name string) (ok bool) {
+		object[name], ok = q.value()
+		return ok
+	})
+	return object, ok
+}
+
+// fields reads an object, the value of each name by one.
+func (q *quick) fields(one func(name string) bool) bool {
+	return q.members('}', func() bool {
 		if q.next() != '"' {
 			return false
 		}
@@ -133,10 +142,8 @@ func (q *quick) object() (object map[string]any, ok bool) {
 			return false
 		}
 		q.at++
-		object[name], ok = q.value()
-		return ok
+		return one(name)
 	})
-	return object, ok
 }
 
 // members reads what stands between commas up to the end, each by one.

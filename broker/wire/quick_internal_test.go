@@ -3,8 +3,15 @@ package wire
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"reflect"
+	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"sensegate/motion"
 )
 
 // What is read quickly is what encoding/json reads.
@@ -47,5 +54,72 @@ func TestQuicklyReadsWhatDevicesSend(t *testing.T) {
 		if object, ok := quickly([]byte(text)); ok {
 			t.Errorf("%s is read as %v", text, object)
 		}
+	}
+}
+
+// usual is a motion-matrix as guardians send it, of steps.
+func usual(steps int) string {
+	row := func(value string) string {
+		if steps == 1 {
+			return value
+		}
+		return "[" + value + strings.Repeat(", "+value, steps-1) + "]"
+	}
+	return fmt.Sprintf(`{"ts": 1764000000.5, "links": ["EXA1000134.GWA1000133", "GWA1000133.02bb00000031"], "data": {"lraw": [%s, %s], "mkai": [%s, %s], "msad": [%s, %s]}, `+
+		`"loc": ["02:bb:00:00:00:31", 0.82], "interval": 500, "count": %d, "motion_tripped": 1, "last_motion": 1764000000.5, "motion_enabled": 1}`,
+		row("0.04"), row("0.35"), row("0.0"), row("1.0000001"), row("NaN"), row("null"), steps)
+}
+
+// A matrix that is read quickly is what it is without.
+func FuzzQuickMatrix(f *testing.F) {
+	for _, text := range []string{
+		usual(1), usual(2), `{"links": [], "data": {"mkai": []}}`, `{"links": ["AA0112-BB0031"], "motion": {"mkai": [[0, 1]]}, "loc": ["nomotion"], "count": 2}`,
+		`{"links": ["a.b"], "data": {"mkai": [0.5]}, "count": 2}`, `{"links": ["a.b"], "data": {"mkai": [2]}}`, `{"links": ["a.02-BB-00-00-00-31"], "data": {"mkai": [0], "other": 1}}`,
+		`{"links": ["a.b"], "data": {"mkai": [0]}, "links": ["a.c"]}`, `{"links": ["a.b"], "data": {"mkai": [0]}, "ts": 1764000000500}`, `{"links": ["a.b"], "data": {"mkai": [-Infinity]}}`,
+	} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, payload []byte) {
+		got, ok := quickMatrix(payload)
+		if !ok {
+			return
+		}
+		top, err := parse(payload)
+		if err != nil {
+			t.Fatalf("%q is read, but %v", payload, err)
+		}
+		want, err := decodeMatrix(top)
+		if err != nil {
+			t.Fatalf("%q is read, but %v", payload, err)
+		}
+		if diff := cmp.Diff(want, motion.Report(got), cmpopts.EquateNaNs(), cmpopts.EquateEmpty()); diff != "" {
+			t.Fatalf("%q (-want +got):\n%s", payload, diff)
+		}
+	})
+}
+
+// The matrices that guardians send are read quickly, what is wrong is not.
+func TestQuickMatrixReadsWhatGuardiansSend(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{usual(1), usual(2), usual(60), strings.Replace(usual(1), `"data": {`, `"later": {"x": [1, "y"]}, "data": {"later": [null], `, 1)} {
+		if _, ok := quickMatrix([]byte(text)); !ok {
+			t.Errorf("%s is not read", text)
+		}
+	}
+	for _, change := range []struct{ now, then string }{
+		{`"data"`, `"dato"`}, {`"mkai"`, `"lraw"`}, {`0.04`, `1.04`}, {`0.04`, `-0.04`}, {`0.04, 0.35`, `0.04`}, {`"count": 1`, `"count": 2`}, {`"count": 1`, `"count": 1.5`},
+		{`"interval": 500`, `"interval": 0`}, {`1764000000.5`, `1764000000500`}, {`GWA1000133"`, `GWA 1000133"`}, {`"loc": [`, `"loc": ["nowhere", `}, {`"links"`, `"count": 1, "links"`},
+		{`NaN`, `Nan`}, {`null`, `nul`}, {`}`, ``}, {`{`, `[`}, {`"ts"`, `"\u0074s"`},
+	} {
+		text := strings.Replace(usual(1), change.now, change.then, 1)
+		if text == usual(1) {
+			t.Fatalf("%q is not there", change.now)
+		}
+		if message, ok := quickMatrix([]byte(text)); ok {
+			t.Errorf("%s is read as %v", text, message)
+		}
+	}
+	if message, ok := quickMatrix([]byte(usual(1) + "x")); ok {
+		t.Errorf("what follows is ignored: %v", message)
 	}
 }

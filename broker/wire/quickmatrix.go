@@ -1,0 +1,215 @@
+package wire
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"sensegate/motion"
+)
+
+// maxQuickLinks is more links than a home has.
+const maxQuickLinks = 256
+
+// matrixReader reads a motion-matrix as guardians send it, in one pass and without the objects between, several times as
+// fast as parse and decodeMatrix. Of a message that has anything else in it, such as a number as text, a name twice, or a
+// value out of its range, it says that it cannot: those two read it, or say what is wrong.
+type matrixReader struct {
+	quick
+	message motion.Matrix
+	flat    []float64 // holds all figures
+	found   uint      // names of the message, a bit each
+	inData  uint      // names of the figures, a bit each
+}
+
+// quickMatrix reads a motion-matrix; ok is false when only decodeMatrix can, or nobody.
+func quickMatrix(payload []byte) (message motion.Matrix, ok bool) {
+	if len(payload) > MaxMessage {
+		return message, false
+	}
+	r := matrixReader{quick: quick{text: string(payload)}}
+	commas := strings.Count(r.text, ",")
+	if commas > maxObjects/2 || r.next() != '{' {
+		return message, false
+	}
+	r.flat = make([]float64, 0, commas+1) // as many as there can be: rows of it stay where they are
+	r.message = motion.Matrix{Interval: defaultLiveMS, Count: 1, MotionEnabled: 1, Values: make(map[string][][]float64, len(figures))}
+	if !r.fields(r.field) || r.next() != 0 || r.at < len(r.text) {
+		return message, false
+	}
+	return r.message, r.agrees()
+}
+
+// agrees reports whether the parts of the message fit together.
+func (r *matrixReader) agrees() bool {
+	m := &r.message
+	if r.inData == 0 || checkSteps(m.Interval, m.Count) != nil || m.Count*len(m.Links) > maxCells {
+		return false
+	}
+	for _, rows := range m.Values {
+		if len(rows) != len(m.Links) {
+			return false
+		}
+		for _, row := range rows {
+			if len(row) != m.Count {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// field reads the value of one name of the message.
+func (r *matrixReader) field(name string) bool {
+	m, bit := &r.message, uint(0)
+	var read func() bool
+	switch name {
+	case "ts":
+		bit, read = 1<<0, func() bool { return r.time(&m.TS) }
+	case "links":
+		bit, read = 1<<1, r.links
+	case "data", "motion":
+		bit, read = 1<<2, func() bool { return r.next() == '{' && r.fields(r.figure) }
+	case "loc":
+		bit, read = 1<<3, r.loc
+	case "interval":
+		bit, read = 1<<4, func() bool { return r.whole(&m.Interval) }
+	case "count":
+		bit, read = 1<<5, func() bool { return r.whole(&m.Count) }
+	case "motion_tripped":
+		bit, read = 1<<6, func() bool { return r.whole(&m.MotionTripped) }
+	case "last_motion":
+		bit, read = 1<<7, func() bool { return r.time(&m.LastMotion) }
+	case "motion_enabled":
+		bit, read = 1<<8, func() bool { return r.whole(&m.MotionEnabled) }
+	default:
+		_, ok := r.value()
+		return ok
+	}
+	if r.found&bit != 0 {
+		return false
+	}
+	r.found |= bit
+	return read()
+}
+
+func (r *matrixReader) float() (value float64, ok bool) {
+	if r.next() == 0 {
+		return 0, false
+	}
+	number, ok := r.number()
+	if !ok {
+		return 0, false
+	}
+	value, err := strconv.ParseFloat(string(number), 64)
+	return value, err == nil
+}
+
+func (r *matrixReader) whole(into *int) bool {
+	value, ok := r.float()
+	*into = int(value)
+	return ok && value == math.Trunc(value) && math.Abs(value) < 1<<31
+}
+
+func (r *matrixReader) time(into *motion.Time) bool {
+	value, ok := r.float()
+	*into = motion.Time(value)
+	return ok && value >= 0 && value < endOfTime
+}
+
+func (r *matrixReader) links() bool {
+	if r.next() != '[' {
+		return false
+	}
+	r.message.Links = make([]string, 0, 8)
+	return r.members(']', func() bool {
+		if r.next() != '"' || len(r.message.Links) == maxQuickLinks {
+			return false
+		}
+		text, ok := r.str()
+		if !ok {
+			return false
+		}
+		id, err := linkID(text)
+		r.message.Links = append(r.message.Links, id)
+		return err == nil
+	})
+}
+
+func (r *matrixReader) loc() bool {
+	if r.next() != '[' {
+		return false
+	}
+	return r.members(']', func() bool {
+		loc := &r.message.Loc
+		if r.next() != '"' {
+			share, ok := r.share(1)
+			if !ok || len(*loc) == 0 {
+				return false
+			}
+			(*loc)[len(*loc)-1].Confidence = share
+			return true
+		}
+		text, ok := r.str()
+		if !ok || text == noMotion {
+			return ok
+		}
+		mac, err := motion.ParseMAC(text)
+		*loc = append(*loc, motion.MatrixLoc{MAC: mac, Confidence: 1})
+		return err == nil && !mac.IsZero() && len(*loc) < maxMACs/2
+	})
+}
+
+// figure reads a figure: of each link a value, or a list with one of each step.
+func (r *matrixReader) figure(name string) bool {
+	for i := range figures {
+		if figures[i].name != name {
+			continue
+		}
+		if r.inData&(1<<i) != 0 || r.next() != '[' {
+			return false
+		}
+		r.inData |= 1 << i
+		rows := make([][]float64, 0, max(len(r.message.Links), 1))
+		ok := r.members(']', func() bool {
+			from := len(r.flat)
+			one := func() bool { return r.cell(figures[i].most) }
+			ok := false
+			if r.next() == '[' {
+				ok = r.members(']', one)
+			} else {
+				ok = one()
+			}
+			rows = append(rows, r.flat[from:len(r.flat):len(r.flat)])
+			return ok
+		})
+		r.message.Values[figures[i].name] = rows
+		return ok
+	}
+	_, ok := r.value()
+	return ok
+}
+
+// cell reads one value of a figure: a number, or none.
+func (r *matrixReader) cell(most float64) bool {
+	value := math.NaN()
+	switch c, rest := r.next(), r.text[r.at:]; {
+	case c == 'n' && strings.HasPrefix(rest, "null"):
+		r.at += len("null")
+	case c == 'N' && strings.HasPrefix(rest, "NaN"):
+		r.at += len("NaN")
+	default:
+		var ok bool
+		if value, ok = r.share(most); !ok {
+			return false
+		}
+	}
+	r.flat = append(r.flat, value)
+	return true
+}
+
+// share reads a number of 0..most.
+func (r *matrixReader) share(most float64) (value float64, ok bool) {
+	value, ok = r.float()
+	return max(0, min(value, most)), ok && value >= -rounding && value <= most+rounding
+}
