@@ -213,6 +213,7 @@ type LiveFrame struct {
 	Data          LiveData  `json:"data"`
 	Loc           []any     `json:"loc"` // ["nomotion"], or [mac, confidence]
 	LocName       string    `json:"loc_name"`
+	Rooms         []string  `json:"-"` // motion is in one of them, the likeliest first; of our own web app alone
 	LocConf       []float64 `json:"loc_conf,omitempty"`
 	LastMotion    *Time     `json:"last_motion"`
 	MotionTripped *int      `json:"motion_tripped"` // null: unknown

@@ -3,6 +3,7 @@ package browser
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	"sensegate/api/auth"
 	"sensegate/api/live"
@@ -16,6 +17,7 @@ type liveFrame struct {
 	Links   []string     `json:"links"`
 	Data    liveData     `json:"data"`
 	LocName string       `json:"loc_name"`
+	Rooms   []string     `json:"rooms"`
 	Last    *motion.Time `json:"last_motion"`
 	Tripped *int         `json:"motion_tripped"`
 	Enabled int          `json:"motion_enabled"`
@@ -44,7 +46,8 @@ func (b *Browser) motions(_ context.Context, who auth.Member, _ *HomeQuery) (*li
 // lived there then.
 func prepare(m state.Message, since motion.Time) live.Prepared {
 	f := m.Frame
-	out := liveFrame{f.TS, f.Links, liveData{f.Data.MKAI, f.Data.LRaw, f.Data.Reach}, f.LocName, f.LastMotion, f.MotionTripped, f.MotionEnabled}
+	out := liveFrame{f.TS, f.Links, liveData{f.Data.MKAI, f.Data.LRaw, f.Data.Reach}, f.LocName, append([]string{}, f.Rooms...), f.LastMotion, f.MotionTripped, f.MotionEnabled}
+	slices.Sort(out.Rooms)
 	if out.Last != nil && *out.Last <= since {
 		out.Last = nil
 	}

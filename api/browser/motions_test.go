@@ -76,15 +76,15 @@ func TestMotionsTellHowNearLinksAreToTheirThresholds(t *testing.T) {
 		t.Fatal(err)
 	}
 	var frame struct {
-		Links []string
-		Data  map[string][]*float64
+		Links, Rooms []string
+		Data         map[string][]*float64
 	}
 	if err := json.Unmarshal(raw, &frame); err != nil {
 		t.Fatal(err)
 	}
 	half, some, much := 1.5, 0.4, 0.35
 	want := map[string][]*float64{"mkai": {&much, nil}, "lraw": {&some, nil}, "reach": {&half, nil}}
-	if diff := cmp.Diff(want, frame.Data); diff != "" || !cmp.Equal(frame.Links, report.Links) {
+	if diff := cmp.Diff(want, frame.Data); diff != "" || !cmp.Equal(frame.Links, report.Links) || !cmp.Equal(frame.Rooms, []string{"Kitchen"}) {
 		t.Errorf("%s (-want +got)\n%s", raw, diff)
 	}
 }

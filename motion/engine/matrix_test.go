@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -63,6 +64,25 @@ func TestConfidenceOfPlacesIsShownWhenAskedFor(t *testing.T) {
 			f := frames(t, live)[0]
 			if got := len(f.LocConf) > 0; got != want || want && f.LocConf[0] != f.Loc[1] {
 				t.Errorf("loc_conf_enable %d: loc %v, loc_conf %v", enabled, f.Loc, f.LocConf)
+			}
+		}
+	})
+}
+
+func TestFrameNamesTheRoomsInOneOfWhichMotionIs(t *testing.T) {
+	run(t, func(t *testing.T, b *box) {
+		id := b.home()
+		b.report(guardianKey, status())
+		live := b.watch(id)
+		defer live.Close()
+		for _, c := range []struct {
+			kitchen, hallway float64
+			want             []string
+		}{{0.5, 0.35, []string{"Kitchen", "Hallway"}}, {0, 0.5, []string{"Hallway"}}, {0, 0, nil}} {
+			time.Sleep(500 * time.Millisecond)
+			b.report(guardianKey, matrix(c.kitchen, c.hallway))
+			if got := drain(t, live)[0].Frame.Rooms; !slices.Equal(got, c.want) {
+				t.Errorf("%v and %v: rooms %v, want %v", c.kitchen, c.hallway, got, c.want)
 			}
 		}
 	})

@@ -2,7 +2,7 @@
 
 import { signal } from "@preact/signals";
 import { call, dropProof, live, proof, Refusal, type Live } from "./api";
-import { chooseLanguage, language, t } from "./text";
+import { chooseLanguage, language, list, t } from "./text";
 
 export interface Strip {
   from: number;
@@ -45,14 +45,15 @@ export interface Frame {
   links: string[];
   data: { mkai: (number | null)[]; lraw: (number | null)[]; reach: (number | null)[] }; // one value of each link
   motion_enabled: number;
-  loc_name: string;
+  loc_name: string; // the likeliest of the rooms
+  rooms: string[]; // motion is in one of them
   motion_tripped: number | null;
   last_motion: number | null;
 }
 
 /** undefined: not asked yet; null: nobody is signed in. */
 export const overview = signal<Overview | null | undefined>(undefined);
-/** The room where motion is now, "" for none. */
+/** The room where motion is now, or those of which it is in one, "" for none. */
 export const moving = signal("");
 /** Whether live motion comes in. */
 export const connected = signal(false);
@@ -75,6 +76,7 @@ let asked = 0; // number of the newest request; the answers of others come too l
 let heard = 0; // when something was last heard, ms of our clock
 let fetched = 0; // when the home was last asked for, ms of our clock
 let enabled = -1; // motion_enabled of the newest frame
+let likeliest = ""; // room of the last frame
 let clockSkew = 0; // s, of the appliance's clock against ours
 
 const tick = () => (now.value = Date.now() / 1000 + clockSkew);
@@ -201,9 +203,11 @@ function take(frame: Frame) {
   if (enabled >= 0 && enabled !== frame.motion_enabled) void refresh(); // a pause has begun, or ended
   enabled = frame.motion_enabled;
   const room = frame.motion_tripped === 1 ? frame.loc_name : "";
+  const place = room && list(frame.rooms, "disjunction");
   const state = o.state === "paused" ? "paused" : frame.motion_tripped === null ? "unknown" : frame.motion_tripped === 1 ? "motion" : "quiet";
-  if (state === o.state && room === moving.value) return;
-  moving.value = room;
+  if (state === o.state && place === moving.value && room === likeliest) return;
+  likeliest = room;
+  moving.value = place;
   if (room && !o.rooms.some((r) => r.name === room)) void refresh(); // it has another name by now
   overview.value = {
     ...o,

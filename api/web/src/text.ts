@@ -101,9 +101,9 @@ export function ago(seconds: number): string {
   return new Intl.RelativeTimeFormat(language.value).format(-Math.max(1, Math.floor(seconds / size)), unit);
 }
 
-/** Names in a row: "Bathroom, Kitchen and Office". */
-export function list(names: string[]): string {
-  return new Intl.ListFormat(language.value).format(names);
+/** Names in a row: "Bathroom, Kitchen and Office"; a disjunction is of one of them: "Hallway or Kitchen". */
+export function list(names: string[], type?: "disjunction"): string {
+  return new Intl.ListFormat(language.value, { type }).format(names);
 }
 
 /** The time of day in the home's zone. */

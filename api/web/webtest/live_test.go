@@ -100,6 +100,23 @@ func TestHomeIsPausedLeftAndPlayedWith(t *testing.T) {
 	b.narrow("Home in French")
 }
 
+// TestHomeNamesTheRoomsInOneOfWhichMotionIs changes what comes in, since a simulated walk is mostly in one room.
+func TestHomeNamesTheRoomsInOneOfWhichMotionIs(t *testing.T) {
+	t.Parallel()
+	b := open(t, 390, 844)
+	s := play(b, false)
+	b.beforePages(`WebSocket = class extends WebSocket {
+		set onmessage(take) {
+			super.onmessage = (m) => take({ data: JSON.stringify({ ...JSON.parse(m.data), motion_tripped: 1, loc_name: "Kitchen", rooms: ["Hallway", "Kitchen"] }) });
+		}
+	}`)
+	b.do(chromedp.Navigate(s.Page), chromedp.WaitVisible(chromedp.CSS(".demobar")))
+	b.waitFor(sentence + ` === "Motion in Hallway or Kitchen now"`)
+	b.waitFor(`[...document.querySelectorAll(".tile.motion")].map(tile => /Kitchen/.test(tile.textContent)).join() === "true"`)
+	b.speakHere("de")
+	b.waitFor(sentence + ` === "Bewegung: Hallway oder Kitchen"`)
+}
+
 func TestLiveDrawsWhatIsSensed(t *testing.T) {
 	t.Parallel()
 	b := open(t, 1280, 800)

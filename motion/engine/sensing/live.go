@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"math"
+	"slices"
 	"time"
 
 	"sensegate/motion"
@@ -181,6 +182,11 @@ func (n *network) frame(s *fuse.Sample) motion.LiveFrame {
 	if places := s.Location(); len(places) > 0 {
 		mac := n.Served(places[0].Link).String()
 		f.Loc, f.LocName = []any{mac, motion.Round(places[0].Confidence, 2)}, n.PlaceName(mac)
+		for _, place := range places {
+			if room := n.PlaceName(n.Served(place.Link).String()); room != "" && !slices.Contains(f.Rooms, room) {
+				f.Rooms = append(f.Rooms, room)
+			}
+		}
 		if n.Guardian.LiveMotion.LocConfEnable == 1 {
 			for _, place := range places {
 				f.LocConf = append(f.LocConf, motion.Round(place.Confidence, 2))

@@ -115,7 +115,7 @@ export const reason: typeof english = {
   rl_weak_do: "Stell das Gerät näher heran, oder weg von Metall.",
   rl_by_power: "Für kleine Bewegungen ist sie zu langsam: {rate} von {least} Funkrahmen pro Sekunde.",
   rl_by_power_do: "Fürs Gehen reicht es. Für kleine Bewegungen nimm ein Gerät, das mehr sendet.",
-  rl_noisy: "Sie sieht lange Bewegung, wenn keine andere es tut.",
+  rl_noisy: "Sie sieht Bewegung, die keine andere sieht, lange oder im Takt.",
   rl_noisy_do: "Such einen Ventilator, einen Vorhang oder eine schwingende Lampe zwischen den Geräten. Bis dahin zählt sie nur zusammen mit einer anderen.",
   rl_gaps: "{missing} der letzten Minute fehlen.",
   rl_gaps_do: "Stell das Gerät näher an den Zugangspunkt.",

@@ -115,7 +115,7 @@ export const reason: typeof english = {
   rl_weak_do: "Rapprochez l'appareil, ou éloignez-le du métal.",
   rl_by_power: "Elle est trop lente pour de petits mouvements : {rate} trames par seconde sur {least}.",
   rl_by_power_do: "Pour la marche, cela suffit. Pour de petits mouvements, prenez un appareil qui émet plus.",
-  rl_noisy: "Elle voit longtemps du mouvement sans les autres.",
+  rl_noisy: "Elle voit du mouvement sans les autres, longtemps ou en rythme.",
   rl_noisy_do: "Cherchez un ventilateur, un rideau ou une lampe qui balance entre les deux appareils. D'ici là, elle ne compte qu'avec une autre.",
   rl_gaps: "{missing} de la dernière minute manquent.",
   rl_gaps_do: "Rapprochez l'appareil du point d'accès.",
