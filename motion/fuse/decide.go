@@ -8,7 +8,7 @@ const minIntensity = 0.01
 type votes struct {
 	sensing int   // had data in the last 2 s
 	valid   int   // have data at this tick
-	on      tally // start motion at the normal thresholds
+	on      tally // start motion at the normal thresholds; of links at one rhythm if another one does, or three of them do
 	stay    tally // keep motion
 	moving  tally // are in motion at the normal thresholds
 }
@@ -80,24 +80,32 @@ func (f *Fuser) count(k int64) votes {
 		f.zones[i].moving = tally{}
 	}
 	var v votes
+	var rhythmic tally // start motion, and are at one rhythm
+	var third lanes    // of these
 	for _, l := range f.links {
 		e := l.at(k)
 		if e != nil {
 			l.sensed = k
 			v.valid++
-			v.on.add(e.on)
+			if l.noise.rhythm.explains(float64(e.reach)) {
+				third |= rhythmic.twice & e.on
+				rhythmic.add(e.on)
+			} else {
+				v.on.add(e.on)
+			}
 			v.stay.add(e.stay)
 			v.moving.add(e.moving)
 			f.zones[l.zone].moving.add(e.moving)
 		}
 		v.sensing += count(k-l.sensed < liveTicks)
 	}
+	v.on.twice |= v.on.once&rhythmic.once | third
 	return v
 }
 
 // decides reports whether a link alone decides motion of the network: at the strict thresholds
 // unless it is weak or coarse; at the normal ones if it is the network's only link (then even if
-// weak or coarse, which lowers the sample's confidence). A noisy link never does.
+// weak or coarse, which lowers the sample's confidence). A noisy link never does, nor, beside others, one at one rhythm.
 func (l *link) decides(e *evidence, v *votes) lanes {
 	switch {
 	case v.sensing == 1:
@@ -105,7 +113,7 @@ func (l *link) decides(e *evidence, v *votes) lanes {
 	case e.infirm:
 		return 0
 	}
-	return e.strict &^ l.noise.marked
+	return e.strict &^ l.noise.doubted(e)
 }
 
 // gather merges a tick into the link's sample by maximum.
@@ -124,7 +132,7 @@ func (l *link) gather(e *evidence, part bool) {
 	}
 	s.Reach = max(s.Reach.orZero(), e.reach)
 	s.Throughput = Reading(e.share)
-	s.weight, s.Infirm, s.Noisy = l.weight(e), e.infirm, l.noise.marked.inForce()
+	s.weight, s.Infirm, s.Noisy = l.weight(e), e.infirm, l.noise.doubtful()
 }
 
 // complete returns the sample that ends with this tick and starts the next.

@@ -118,7 +118,7 @@ func (l *link) weight(e *evidence) float64 {
 	if e.infirm {
 		w *= 0.5
 	}
-	if l.noise.marked.inForce() {
+	if l.noise.doubtful() {
 		w *= 0.25
 	}
 	return w

@@ -29,6 +29,18 @@ type noise struct {
 	ticks  int64            // with data
 	moved  [laneCount]int64 // ticks at the end of the last motion
 	alone  [laneCount]int32 // ticks in motion without an agreeing witness, in this period
+	rhythm rhythm
+}
+
+// doubtful reports whether the link may not decide alone.
+func (n *noise) doubtful() bool { return n.marked.inForce() || n.rhythm.kept }
+
+// doubted returns the lanes in which a link may not decide alone by what it shows.
+func (n *noise) doubted(e *evidence) lanes {
+	if n.rhythm.explains(float64(e.reach)) {
+		return 1<<laneCount - 1
+	}
+	return n.marked
 }
 
 // NoiseChange says that a link was marked noisy, or that the mark was removed.
@@ -60,10 +72,10 @@ func (f *Fuser) Learned() Learned {
 	return learned
 }
 
-// Noisy reports whether a link is marked.
+// Noisy reports whether a link is marked, or moves at one rhythm.
 func (f *Fuser) Noisy(key Link) bool {
 	l, ok := f.byKey[key]
-	return ok && l.noise.marked.inForce()
+	return ok && l.noise.doubtful()
 }
 
 // Restore applies what Learned returned. It reports no change.
@@ -76,6 +88,7 @@ func (f *Fuser) Restore(learned Learned) {
 // watch updates a link's noise mark with one tick.
 func (f *Fuser) watch(l *link, e *evidence, v *votes) {
 	l.noise.ticks++
+	l.noise.rhythm.add(e.index, float64(e.reach))
 	if l.noise.marked|e.moving == 0 {
 		return
 	}

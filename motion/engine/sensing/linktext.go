@@ -40,7 +40,7 @@ var texts = map[Code]string{
 	FewSubcarriers:  "its frames have too few usable subcarriers, or come with gaps: a segment needs six that are heard",
 	SignalStrength:  "it has no channel state: signal strength alone is coarse",
 	DeviceFigures:   "it has no channel state here: its device computes the figure",
-	NoisyLink:       "it has long moved while no other link agreed, as a fan or curtain does: it is outvoted",
+	NoisyLink:       "it has long moved while no other link agreed, or moves at one rhythm, as a fan or curtain does: it is outvoted",
 	Calibrating:     "it is calibrating; the room need not be empty",
 	Disturbed:       "somebody seems to have moved while it was calibrated: calibrate it again",
 	Recalibrate:     "its calibration did not go well: calibrate it again",
