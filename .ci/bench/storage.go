@@ -85,7 +85,8 @@ func (b *bench) day(ctx context.Context, profile string) (_ []figure, err error)
 		Reach: atMost(80), Peer: prometheus + ", without sums", Peers: peerCost["cpu"] / peerCost["rows"],
 	}
 	reading, err := readDay(ours, peer, profile)
-	return append([]figure{disk, cpu}, reading...), err
+	figures := append([]figure{disk}, b.besideVictoria(ctx, disk, size, profile)...)
+	return append(append(figures, cpu), reading...), err
 }
 
 // readDay measures S7.

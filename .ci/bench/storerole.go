@@ -67,14 +67,18 @@ func (h *homes) minute() {
 }
 
 // secondOf returns the stored values of a second of two frames: the largest intensity,
-// in steps of 0.001, and the share of frames with motion.
+// in steps of 0.001, below 0.2 in steps of 0.01 as the product keeps them, and the share of frames with motion.
 func secondOf(a, b float64) (intensity, density float64) {
 	for _, v := range []float64{a, b} {
 		if v >= 0.0005 {
 			density += 0.5
 		}
 	}
-	return math.Round(max(a, b)*1000) / 1000, density
+	most := max(a, b)
+	if most < 0.2 {
+		return math.Round(most*100) / 100, density
+	}
+	return math.Round(most*1000) / 1000, density
 }
 
 // storeRole is the product's store with a simulated clock.
@@ -151,8 +155,8 @@ func (r *storeRole) do(what string, n int) (map[string]float64, error) {
 	return nil, fmt.Errorf("no such question: %s", what)
 }
 
-// size returns the bytes of the file, and those of its pages with resolutions that are kept for longer than nine days and
-// so grow on the ninth as on each before.
+// size returns the bytes of the file, those of its pages with resolutions that are kept for longer than nine days and
+// so grow on the ninth as on each before, those of its pages with seconds, and of what these pages hold.
 func (r *storeRole) size() (map[string]float64, error) {
 	info, err := os.Stat(r.db.Path())
 	if err != nil {
@@ -162,13 +166,19 @@ func (r *storeRole) size() (map[string]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	filling := 0
+	filling, seconds := 0, store.BucketLayout{}
 	for _, bucket := range layout.Buckets {
-		if bucket.Name == "samples_60s" || bucket.Name == "samples_900s" {
+		switch bucket.Name {
+		case "samples_60s", "samples_900s":
 			filling += bucket.Pages * layout.PageSize
+		case "samples_1s":
+			seconds = bucket
 		}
 	}
-	return map[string]float64{"bytes": float64(info.Size()), "filling": float64(filling)}, nil
+	return map[string]float64{
+		"bytes": float64(info.Size()), "filling": float64(filling),
+		"seconds": float64(seconds.Pages * layout.PageSize), "values": float64(seconds.Bytes),
+	}, nil
 }
 
 // live stores seconds of motion as the appliance does, and returns the CPU time since
