@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"path/filepath"
 	"strconv"
 	"time"
 
@@ -139,19 +137,11 @@ func (r *tsdbRole) size() (map[string]float64, error) {
 	bytes, samples := 0.0, 0.0
 	for _, block := range r.db.Blocks() {
 		samples += float64(block.Meta().Stats.NumSamples)
-		err := filepath.WalkDir(block.Dir(), func(_ string, entry fs.DirEntry, err error) error {
-			if err != nil || entry.IsDir() {
-				return err
-			}
-			info, err := entry.Info()
-			if err == nil {
-				bytes += float64(info.Size())
-			}
-			return err
-		})
+		size, err := bytesBelow(block.Dir())
 		if err != nil {
 			return nil, err
 		}
+		bytes += size
 	}
 	return map[string]float64{"bytes": bytes, "rows": samples / 2}, nil
 }

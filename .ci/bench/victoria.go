@@ -80,18 +80,25 @@ func (b *bench) victoria(ctx context.Context, profile string) (_ float64, err er
 	}
 	size := 0.0
 	for _, part := range []string{"data", "indexdb"} {
-		err = errors.Join(err, filepath.WalkDir(filepath.Join(dir, part), func(_ string, entry fs.DirEntry, err error) error {
-			if err != nil || entry.IsDir() {
-				return err
-			}
-			info, err := entry.Info()
-			if err == nil {
-				size += float64(info.Size())
-			}
-			return err
-		}))
+		bytes, missing := bytesBelow(filepath.Join(dir, part))
+		size, err = size+bytes, errors.Join(err, missing)
 	}
 	return size / (victoriaHomes * columnsOfHome * daySeconds), err
+}
+
+// bytesBelow returns the bytes of all files below a directory.
+func bytesBelow(dir string) (size float64, err error) {
+	err = filepath.WalkDir(dir, func(_ string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		info, err := entry.Info()
+		if err == nil {
+			size += float64(info.Size())
+		}
+		return err
+	})
+	return size, err
 }
 
 // importDay sends a day of homes, and has it merged into one part.
