@@ -88,7 +88,11 @@ func (f *Fuser) Restore(learned Learned) {
 // watch updates a link's noise mark with one tick.
 func (f *Fuser) watch(l *link, e *evidence, v *votes) {
 	l.noise.ticks++
-	l.noise.rhythm.add(e.index, float64(e.reach))
+	if v.sensing > 1 {
+		l.noise.rhythm.add(e.index, float64(e.reach))
+	} else { // nobody else would see what it explains
+		l.noise.rhythm = rhythm{}
+	}
 	if l.noise.marked|e.moving == 0 {
 		return
 	}

@@ -133,6 +133,24 @@ func TestThreeAtOneRhythmAgree(t *testing.T) {
 	}
 }
 
+// TestOnlyLinkHasNoRhythm says that the one link of a network is not doubted, and is no longer when the others are gone.
+func TestOnlyLinkHasNoRhythm(t *testing.T) {
+	t.Parallel()
+	l := &log{}
+	f := fuse.New(l.emit)
+	to := reachingAll(f, 0, 8, swinging)
+	if f.Noisy(key(1)) {
+		t.Error("the only link is doubted")
+	}
+	to = reaching(f, to, 8, swinging)
+	if !f.Noisy(key(1)) {
+		t.Error("no rhythm beside another link")
+	}
+	if reachingAll(f, to, 1, swinging); f.Noisy(key(1)) {
+		t.Error("it is doubted when the other one is gone")
+	}
+}
+
 // TestRhythmAfterTheClockWasSetBack is found anew, not kept.
 func TestRhythmAfterTheClockWasSetBack(t *testing.T) {
 	t.Parallel()
@@ -146,4 +164,5 @@ func TestRhythmAfterTheClockWasSetBack(t *testing.T) {
 	if f.Noisy(key(1)) {
 		t.Error("the rhythm of another time")
 	}
+	reaching(f, -1_000_000*10_000, 1, swinging) // long before 1970
 }
