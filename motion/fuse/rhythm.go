@@ -31,7 +31,7 @@ type rhythm struct {
 // add takes the share of its threshold that a link reaches at tick k. A sample is the greater of its two ticks; one
 // without data is 0.
 func (r *rhythm) add(k int64, reach float64) {
-	at := max(k/2, 0)
+	at := k / 2
 	if at < r.at { // the clock was set back
 		*r = rhythm{}
 	}
