@@ -33,10 +33,7 @@ func ValidID(s string) bool {
 func wireName(s string) (string, *fault.Error) {
 	mac, err := motion.ParseMAC(s)
 	if err == nil && !mac.IsZero() {
-		if name := mac.Name(); name != s {
-			return name, nil
-		}
-		return s, nil
+		return mac.Name(), nil
 	}
 	if err == nil || !ValidID(s) || strings.Contains(s, ".") {
 		return "", invalid("%s: want a name of 1 to 64 letters, digits and - _ :", short(s))
@@ -44,27 +41,24 @@ func wireName(s string) (string, *fault.Error) {
 	return s, nil
 }
 
-// linkID normalises a link id to "dst_name.src_name". The old form
+// linkID normalises a link id to "dst_name.src_name", which keeps nothing else of the message in memory. The old form
 // "DDDDDD-SSSSSS" only becomes lower case: which devices it means is known to
 // the network alone, see [motion.IsOldLinkID].
 func linkID(s string) (string, *fault.Error) {
 	if motion.IsOldLinkID(s) {
-		return strings.ToLower(s), nil
+		return strings.Clone(strings.ToLower(s)), nil
 	}
-	to, from, found := strings.Cut(s, ".")
+	dst, src, found := strings.Cut(s, ".")
 	if !found {
 		return "", invalid("%s: want a link id dst_name.src_name", short(s))
 	}
-	dst, err := wireName(to)
+	dst, err := wireName(dst)
 	if err != nil {
 		return "", err
 	}
-	src, err := wireName(from)
+	src, err = wireName(src)
 	if err != nil {
 		return "", err
-	}
-	if dst == to && src == from {
-		return s, nil
 	}
 	return motion.LinkName(dst, src), nil
 }

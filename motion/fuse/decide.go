@@ -8,7 +8,7 @@ const minIntensity = 0.01
 type votes struct {
 	sensing int   // had data in the last 2 s
 	valid   int   // have data at this tick
-	on      tally // start motion at the normal thresholds; of links at one rhythm if another one does, or three of them do
+	on      tally // start motion at the normal thresholds; of links at one rhythm if another one does, or three of them or all do
 	stay    tally // keep motion
 	moving  tally // are in motion at the normal thresholds
 }
@@ -100,6 +100,9 @@ func (f *Fuser) count(k int64) votes {
 		v.sensing += count(k-l.sensed < liveTicks)
 	}
 	v.on.twice |= v.on.once&rhythmic.once | third
+	if v.sensing == 2 { // there is no third
+		v.on.twice |= rhythmic.twice
+	}
 	return v
 }
 

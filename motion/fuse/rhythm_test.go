@@ -101,28 +101,32 @@ func TestRhythmDecidesNothingAlone(t *testing.T) {
 }
 
 // TestThreeAtOneRhythmAgree says that a fan near two links decides nothing, and somebody who walks to and fro is seen: by
-// three links at one rhythm, or by one and another that is at none.
+// three links at one rhythm, by both of two, or by one and another that is at none.
 func TestThreeAtOneRhythmAgree(t *testing.T) {
 	t.Parallel()
 	quiet := func(float64) float64 { return 0 }
 	faint := func(s float64) float64 { return min(strolling(s), 1.2) } // never decides alone
 	for _, c := range []struct {
-		name  string
-		reach []func(float64) float64
-		moves bool
+		name    string
+		reach   []func(float64) float64
+		rhythms int // of the first links
+		moves   bool
 	}{
-		{"one", []func(float64) float64{swinging, quiet, quiet}, false},
-		{"two", []func(float64) float64{swinging, swinging, quiet}, false},
-		{"three", []func(float64) float64{swinging, swinging, swinging}, true},
-		{"one, and a faint one at none", []func(float64) float64{swinging, quiet, faint}, true},
+		{"one", []func(float64) float64{swinging, quiet, quiet}, 1, false},
+		{"two", []func(float64) float64{swinging, swinging, quiet}, 2, false},
+		{"both that there are", []func(float64) float64{swinging, swinging}, 2, true},
+		{"three", []func(float64) float64{swinging, swinging, swinging}, 3, true},
+		{"one, and a faint one at none", []func(float64) float64{swinging, quiet, faint}, 1, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			l := &log{}
 			f := fuse.New(l.emit)
 			to := reachingAll(f, 0, 8, c.reach...)
-			if !f.Noisy(key(1)) || f.Noisy(key(3)) != (c.name == "three") {
-				t.Fatal("the wrong links are at one rhythm")
+			for i := range c.reach {
+				if f.Noisy(key(i+1)) != (i < c.rhythms) {
+					t.Fatalf("link %d is at one rhythm: %v", i+1, i >= c.rhythms)
+				}
 			}
 			before := l.steps.Len()
 			reachingAll(f, to, 4, c.reach...)
