@@ -201,4 +201,5 @@ func runBox(t *testing.T, broker, id string, h *house, kept *memory, change func
 func (b *box) shown(w *witness) {
 	b.t.Helper()
 	w.holds(b.base+"/1/availability", "online")
+	w.holds(b.base+"/availability", "online") // which is told last
 }
