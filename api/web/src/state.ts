@@ -76,7 +76,7 @@ let asked = 0; // number of the newest request; the answers of others come too l
 let heard = 0; // when something was last heard, ms of our clock
 let fetched = 0; // when the home was last asked for, ms of our clock
 let enabled = -1; // motion_enabled of the newest frame
-let likeliest = ""; // room of the last frame
+let likeliest = ""; // room of the last frame since the home was asked for
 let clockSkew = 0; // s, of the appliance's clock against ours
 
 const tick = () => (now.value = Date.now() / 1000 + clockSkew);
@@ -109,6 +109,7 @@ export async function refresh() {
     if (before && before.user.id === got.user.id && before.home.id !== got.home.id && chosen !== got.home.id) lost.value = before.home.name || t("home");
     overview.value = got;
     if (got.state !== "motion") moving.value = "";
+    likeliest = ""; // it says of rooms what was in the last minutes
     if (speaker !== got.user.id) {
       speaker = got.user.id;
       void speakAs();
@@ -206,9 +207,9 @@ function take(frame: Frame) {
   const place = room && list(frame.rooms, "disjunction");
   const state = o.state === "paused" ? "paused" : frame.motion_tripped === null ? "unknown" : frame.motion_tripped === 1 ? "motion" : "quiet";
   if (state === o.state && place === moving.value && room === likeliest) return;
+  if (room && place !== moving.value && !o.rooms.some((r) => r.name === room)) void refresh(); // it has another name by now
   likeliest = room;
   moving.value = place;
-  if (room && !o.rooms.some((r) => r.name === room)) void refresh(); // it has another name by now
   overview.value = {
     ...o,
     state,
