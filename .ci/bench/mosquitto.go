@@ -30,12 +30,8 @@ func (b *bench) mosquitto(ctx context.Context, options ...string) (*mosquitto, e
 	if err != nil {
 		return nil, err
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	addr, err := freeAddress()
 	if err != nil {
-		return nil, err
-	}
-	addr := l.Addr().(*net.TCPAddr)
-	if err := l.Close(); err != nil { // mosquitto cannot choose a free port
 		return nil, err
 	}
 	config := filepath.Join(dir, "mosquitto.conf")
@@ -48,12 +44,29 @@ func (b *bench) mosquitto(ctx context.Context, options ...string) (*mosquitto, e
 	if err := m.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start mosquitto: %w", err)
 	}
+	if err := answers("mosquitto", m.addr); err != nil {
+		return nil, errors.Join(err, m.stop())
+	}
+	return m, nil
+}
+
+// freeAddress returns an address of this machine that nobody listens on, for programs that cannot choose one.
+func freeAddress() (*net.TCPAddr, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	return l.Addr().(*net.TCPAddr), l.Close()
+}
+
+// answers waits until a program that was started listens.
+func answers(program, addr string) error {
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		if conn, err := net.Dial("tcp", m.addr); err == nil {
-			return m, conn.Close()
+		if conn, err := net.Dial("tcp", addr); err == nil {
+			return conn.Close()
 		}
 	}
-	return nil, errors.Join(errors.New("mosquitto does not answer"), m.stop())
+	return fmt.Errorf("%s does not answer", program)
 }
 
 func (m *mosquitto) stop() error {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -46,14 +45,11 @@ func (b *bench) victoria(ctx context.Context, profile string) (_ float64, err er
 	if err != nil {
 		return 0, err
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	addr, err := freeAddress()
 	if err != nil {
 		return 0, err
 	}
-	address := l.Addr().String()
-	if err := l.Close(); err != nil { // it cannot choose a free port
-		return 0, err
-	}
+	address := addr.String()
 	cmd := exec.CommandContext(ctx, program, "-storageDataPath", dir, "-httpListenAddr", address, "-retentionPeriod", "1y", "-loggerLevel", "ERROR")
 	cmd.Stderr = os.Stderr
 	if err := cmd.Start(); err != nil {
@@ -63,16 +59,7 @@ func (b *bench) victoria(ctx context.Context, profile string) (_ float64, err er
 		err := cmd.Process.Signal(syscall.SIGINT) // it writes what it holds
 		return errors.Join(err, cmd.Wait())
 	}
-	for deadline := time.Now().Add(patience); err == nil; time.Sleep(10 * time.Millisecond) {
-		if conn, missing := net.Dial("tcp", address); missing == nil {
-			err = conn.Close()
-			break
-		}
-		if time.Now().After(deadline) {
-			err = errors.New("victoria-metrics does not answer")
-		}
-	}
-	if err == nil {
+	if err = answers("victoria-metrics", address); err == nil {
 		err = importDay(ctx, "http://"+address, newHomes(kind, victoriaHomes, 2), startOfDays(6))
 	}
 	if err = errors.Join(err, stop()); err != nil {
