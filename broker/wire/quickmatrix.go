@@ -8,11 +8,8 @@ import (
 	"sensegate/motion"
 )
 
-// maxQuickLinks is more links than a home has.
-const maxQuickLinks = 256
-
 // matrixReader reads a motion-matrix as guardians send it, in one pass and without the objects between, several times as
-// fast as parse and decodeMatrix. Of a message that has anything else in it, such as a number as text, a name twice, or a
+// fast as parse and decodeMatrix. Of a message that has anything unusual in it, such as a number as text, a name twice, or a
 // value out of its range, it says that it cannot: those two read it, or say what is wrong.
 type matrixReader struct {
 	quick
@@ -123,7 +120,7 @@ func (r *matrixReader) links() bool {
 	}
 	r.message.Links = make([]string, 0, 8)
 	return r.members(']', func() bool {
-		if r.next() != '"' || len(r.message.Links) == maxQuickLinks {
+		if r.next() != '"' || len(r.message.Links) == maxItems {
 			return false
 		}
 		text, ok := r.str()
@@ -210,6 +207,9 @@ func (r *matrixReader) cell(most float64) bool {
 
 // share reads a number of 0..most.
 func (r *matrixReader) share(most float64) (value float64, ok bool) {
-	value, ok = r.float()
-	return max(0, min(value, most)), ok && value >= -rounding && value <= most+rounding
+	if value, ok = r.float(); !ok {
+		return 0, false
+	}
+	value, err := within(value, 0, most)
+	return value, err == nil
 }

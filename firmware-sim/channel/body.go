@@ -90,17 +90,14 @@ func (b *Body) parts(dst []part, t motion.Time) []part {
 		return b.blades(dst, t)
 	}
 	k := buildOf(b.Kind)
+	uneven := 1.0
 	if holds(b.Asleep, t) {
-		k.breath, k.sway, k.fidget = k.breath/2, 0, 0
+		k.breath, k.sway, k.fidget, uneven = k.breath/2, 0, 0, 0.5
 	}
 	s := b.Track.state(t)
 	speed := math.Hypot(s.vx, s.vy)
 	fx, fy := b.facing(s, speed)
 	seconds := float64(t)
-	uneven := 1.0
-	if holds(b.Asleep, t) {
-		uneven = 0.5
-	}
 	chest := k.breath * b.swings(1, k.breathing, uneven, seconds)
 	lean := k.sway * b.swings(2, 0.31, uneven, seconds)
 	center := Point{s.at.X + fx*chest + fy*lean, s.at.Y + fy*chest - fx*lean, s.at.Z + k.height}

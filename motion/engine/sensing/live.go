@@ -180,10 +180,13 @@ func (n *network) frame(s *fuse.Sample) motion.LiveFrame {
 		f.Data.Reach = append(f.Data.Reach, shown(l.Reach, 2))
 	}
 	if places := s.Location(); len(places) > 0 {
-		mac := n.Served(places[0].Link).String()
-		f.Loc, f.LocName = []any{mac, motion.Round(places[0].Confidence, 2)}, n.PlaceName(mac)
-		for _, place := range places {
-			if room := n.PlaceName(n.Served(place.Link).String()); room != "" && !slices.Contains(f.Rooms, room) {
+		for i, place := range places {
+			mac := n.Served(place.Link).String()
+			room := n.PlaceName(mac)
+			if i == 0 {
+				f.Loc, f.LocName = []any{mac, motion.Round(place.Confidence, 2)}, room
+			}
+			if room != "" && !slices.Contains(f.Rooms, room) {
 				f.Rooms = append(f.Rooms, room)
 			}
 		}
