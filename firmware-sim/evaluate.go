@@ -4,10 +4,12 @@ import (
 	"context"
 	"io"
 	"os"
+	"os/signal"
 	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"sensegate/firmware-sim/compare"
@@ -70,12 +72,18 @@ func evaluateDetection(_ context.Context, c command, args []string, out io.Write
 		return usagef("-scenario plays no captures: leave out %q", paths[0])
 	case play.Length <= 0 || play.Length > maxPlay:
 		return usagef("-length %s: want more than 0, at most %s", play.Length, maxPlay)
-	case *nights < 0 || *nights > maxNights || *seeds < 1 || *seeds > maxNights:
-		return usagef("-nights %d, -homes %d: want at most %d, and one home or more", *nights, *seeds, maxNights)
+	case *cross || options.JSON:
+		return usagef("-cross and -json are of captures: leave out -scenario")
+	case *nights < 0 || *nights > maxNights:
+		return usagef("-nights %d: want at most %d", *nights, maxNights)
+	case *seeds < 1 || *seeds > maxNights:
+		return usagef("-homes %d: want 1 to %d", *seeds, maxNights)
+	case quiet.Length == 0 && (quiet.With != evaluate.Nobody || quiet.File != ""):
+		return usagef("-with and -file belong to -quiet")
 	case *stay < 0 || *stay > evaluate.LongestStay:
 		return usagef("-stay %s: want at most %s", *stay, evaluate.LongestStay)
 	}
-	if quiet.Length > 0 && (quiet.Length%evaluate.QuietPiece != 0 || quiet.Length > maxQuiet) {
+	if quiet.Length < 0 || quiet.Length > 0 && (quiet.Length%evaluate.QuietPiece != 0 || quiet.Length > maxQuiet) {
 		return usagef("-quiet %s: want a multiple of %s, at most %s", quiet.Length, evaluate.QuietPiece, maxQuiet)
 	}
 	if !slices.Contains(evaluate.Company(), quiet.With) {
@@ -85,6 +93,7 @@ func evaluateDetection(_ context.Context, c command, args []string, out io.Write
 	if err != nil {
 		return usagef("%v", err)
 	}
+	signal.Reset(os.Interrupt, syscall.SIGTERM) // what is played has nothing to finish: it ends at once
 	if quiet.Length > 0 {
 		quiet.Seed, quiet.Progress = play.Seed, options.Progress
 		return evaluate.RunQuiet(homes, quiet, out)

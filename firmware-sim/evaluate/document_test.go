@@ -36,6 +36,13 @@ func TestTheDocumentSaysWhatIsMeasured(t *testing.T) {
 			want = append(want, row)
 		}
 	}
+	takes, err := open([]string{filepath.Join(captures(t), "..", "more", "geotec")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	was, now := takes.measure(t, published(), condition{}).Groups[0], takes.measure(t, Defaults(), condition{}).Groups[0]
+	want = append(want, fmt.Sprintf("outside the macro | %.2f | %.2f |", *was.Recall, *now.Recall),
+		fmt.Sprintf("that motion is held | %.1f | %.1f |", *was.StillFlagged, *now.StillFlagged))
 	all, err := s.measureLevels(detect.Defaults())
 	if err != nil {
 		t.Fatal(err)

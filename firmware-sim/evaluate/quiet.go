@@ -154,7 +154,7 @@ func readPieces(path string) (known []piece, err error) {
 	for lines.Scan() {
 		var p piece
 		if err := json.Unmarshal(lines.Bytes(), &p); err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
+			return nil, fmt.Errorf("%s, line %d: %w; without that line its piece is played again", path, len(known)+1, err)
 		}
 		known = append(known, p)
 	}

@@ -8,7 +8,7 @@ const minIntensity = 0.01
 type votes struct {
 	sensing int   // had data in the last 2 s
 	valid   int   // have data at this tick
-	on      tally // start motion at the normal thresholds; of links at one rhythm if another one does, or three of them or all do
+	on      tally // start motion at the normal thresholds; a link near a fan does if another one does too
 	stay    tally // keep motion
 	moving  tally // are in motion at the normal thresholds
 }
@@ -80,35 +80,41 @@ func (f *Fuser) count(k int64) votes {
 		f.zones[i].moving = tally{}
 	}
 	var v votes
-	var rhythmic tally // start motion, and are at one rhythm
-	var third lanes    // of these
+	rhythms := 0 // sensing links that come and go at one rhythm
 	for _, l := range f.links {
-		e := l.at(k)
-		if e != nil {
+		if l.at(k) != nil {
 			l.sensed = k
 			v.valid++
-			if l.noise.rhythm.explains(float64(e.reach)) {
-				third |= rhythmic.twice & e.on
-				rhythmic.add(e.on)
-			} else {
-				v.on.add(e.on)
-			}
-			v.stay.add(e.stay)
-			v.moving.add(e.moving)
-			f.zones[l.zone].moving.add(e.moving)
 		}
-		v.sensing += count(k-l.sensed < liveTicks)
+		if k-l.sensed < liveTicks {
+			v.sensing++
+			rhythms += count(l.noise.rhythm.kept)
+		}
 	}
-	v.on.twice |= v.on.once&rhythmic.once | third
-	if v.sensing == 2 { // there is no third
-		v.on.twice |= rhythmic.twice
+	fan := rhythms <= fanLinks && rhythms < v.sensing
+	var fanned lanes // start motion, and a fan explains it
+	for _, l := range f.links {
+		l.noise.fan = fan && l.noise.rhythm.kept
+		e := l.at(k)
+		if e == nil {
+			continue
+		}
+		if l.noise.explains(e) {
+			fanned |= e.on
+		} else {
+			v.on.add(e.on)
+		}
+		v.stay.add(e.stay)
+		v.moving.add(e.moving)
+		f.zones[l.zone].moving.add(e.moving)
 	}
+	v.on.twice |= v.on.once & fanned
 	return v
 }
 
 // decides reports whether a link alone decides motion of the network: at the strict thresholds
 // unless it is weak or coarse; at the normal ones if it is the network's only link (then even if
-// weak or coarse, which lowers the sample's confidence). A noisy link never does, nor, beside others, one at one rhythm.
+// weak or coarse, which lowers the sample's confidence). A noisy link never does, nor one near a fan.
 func (l *link) decides(e *evidence, v *votes) lanes {
 	switch {
 	case v.sensing == 1:

@@ -30,17 +30,23 @@ type noise struct {
 	moved  [laneCount]int64 // ticks at the end of the last motion
 	alone  [laneCount]int32 // ticks in motion without an agreeing witness, in this period
 	rhythm rhythm
+	fan    bool // the rhythm is that of a fan
 }
 
 // doubtful reports whether the link may not decide alone.
-func (n *noise) doubtful() bool { return n.marked.inForce() || n.rhythm.kept }
+func (n *noise) doubtful() bool { return n.marked.inForce() || n.fan }
 
 // doubted returns the lanes in which a link may not decide alone by what it shows.
 func (n *noise) doubted(e *evidence) lanes {
-	if n.rhythm.explains(float64(e.reach)) {
+	if n.explains(e) {
 		return 1<<laneCount - 1
 	}
 	return n.marked
+}
+
+// explains reports whether what a link reaches is no more than a fan does.
+func (n *noise) explains(e *evidence) bool {
+	return n.fan && !(float64(e.reach) > beyond*n.rhythm.most)
 }
 
 // NoiseChange says that a link was marked noisy, or that the mark was removed.
@@ -72,7 +78,7 @@ func (f *Fuser) Learned() Learned {
 	return learned
 }
 
-// Noisy reports whether a link is marked, or moves at one rhythm.
+// Noisy reports whether a link is marked, or near a fan.
 func (f *Fuser) Noisy(key Link) bool {
 	l, ok := f.byKey[key]
 	return ok && l.noise.doubtful()

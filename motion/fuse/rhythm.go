@@ -6,11 +6,12 @@ import (
 )
 
 // A fan whose head swings reaches a link's threshold at one rhythm for as long as it is on. It stands near one link or two, and
-// what it does to them is small. Who walks to and fro can be as regular, but moves at least three links, or one more than the rhythm explains.
+// what it does to them is small. Who walks to and fro can be as regular, but moves at least three links, or all.
 const (
 	rhythmSpan   = 480 // samples of half a second, four minutes
 	rhythmLook   = 60  // samples between two looks
-	rhythmFrom   = 12  // shortest period, in samples: breath takes 3 to 5 s
+	rhythmLeast  = 3   // shortest period looked at, in samples
+	rhythmFrom   = 12  // shortest period of a fan: breath takes 3 to 5 s, and a stroke of an oar 2 to 3
 	rhythmTo     = 80  // longest one: three of them are in rhythmFar
 	rhythmFar    = 240 // how far it is followed, in samples
 	rhythmBegins = 0.75
@@ -18,6 +19,7 @@ const (
 
 	fullReach = 4   // times the threshold, above which a sample is no higher
 	beyond    = 1.5 // times the most of the rhythm is somebody else
+	fanLinks  = 2   // links that a fan is near, at most
 )
 
 // rhythm tells whether what a link shows comes and goes at one rhythm.
@@ -58,11 +60,9 @@ func (r *rhythm) look() {
 	r.kept = r.most >= 1 && r.prominence() >= least
 }
 
-// explains reports whether what a link reaches is no more than its rhythm.
-func (r *rhythm) explains(reach float64) bool { return r.kept && !(reach > beyond*r.most) }
-
 // prominence returns how far the autocorrelation at the best period, and at each multiple of it up to rhythmFar, is above the
-// lowest one on the way there, 0 to 2. What moves and rests now and then has high ones too, but no low ones between.
+// lowest one on the way there, 0 to 2. What moves and rests now and then has high ones too, but no low ones between. It is 0 where
+// a shorter period than a fan's has half as much: the best one is a multiple of it.
 func (r *rhythm) prominence() float64 {
 	var series [rhythmSpan]float64
 	mean := 0.0
@@ -80,9 +80,16 @@ func (r *rhythm) prominence() float64 {
 		}
 		like[lag] *= rhythmSpan / float64(rhythmSpan-lag)
 	}
-	best := 0.0
-	for from := rhythmFrom; from <= rhythmTo; from++ {
-		best = max(best, follow(&like, float64(from)))
+	short, best := 0.0, 0.0
+	for period := rhythmLeast; period <= rhythmTo; period++ {
+		height := follow(&like, float64(period))
+		if period < rhythmFrom {
+			short = max(short, height)
+		}
+		best = max(best, height)
+	}
+	if short > best/2 {
+		return 0
 	}
 	return best / max(like[0], 1)
 }
@@ -101,6 +108,9 @@ func follow(like *[rhythmFar + 1]float64, period float64) float64 {
 			if like[i] > like[peak] {
 				peak = i
 			}
+		}
+		if peak <= last {
+			return 0
 		}
 		least = min(least, like[peak]-slices.Min(like[last:peak]))
 		period, last = float64(peak)/float64(n), peak
