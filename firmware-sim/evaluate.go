@@ -19,6 +19,7 @@ import (
 
 // evaluateDetection is the command evaluate.
 func evaluateDetection(_ context.Context, c command, args []string, out io.Writer) error {
+	endAtOnce()
 	options := evaluate.Defaults()
 	if isTerminal(os.Stderr) {
 		options.Progress = showProgress(os.Stderr)
@@ -83,7 +84,7 @@ func evaluateDetection(_ context.Context, c command, args []string, out io.Write
 	case *stay < 0 || *stay > evaluate.LongestStay:
 		return usagef("-stay %s: want at most %s", *stay, evaluate.LongestStay)
 	}
-	if quiet.Length < 0 || quiet.Length > 0 && (quiet.Length%evaluate.QuietPiece != 0 || quiet.Length > maxQuiet) {
+	if quiet.Length < 0 || quiet.Length%evaluate.QuietPiece != 0 || quiet.Length > maxQuiet {
 		return usagef("-quiet %s: want a multiple of %s, at most %s", quiet.Length, evaluate.QuietPiece, maxQuiet)
 	}
 	if !slices.Contains(evaluate.Company(), quiet.With) {
@@ -93,7 +94,6 @@ func evaluateDetection(_ context.Context, c command, args []string, out io.Write
 	if err != nil {
 		return usagef("%v", err)
 	}
-	signal.Reset(os.Interrupt, syscall.SIGTERM) // what is played has nothing to finish: it ends at once
 	if quiet.Length > 0 {
 		quiet.Seed, quiet.Progress = play.Seed, options.Progress
 		return evaluate.RunQuiet(homes, quiet, out)
@@ -110,6 +110,9 @@ func evaluateDetection(_ context.Context, c command, args []string, out io.Write
 	play.Page = options.Page
 	return evaluate.RunScenarios(homes, play, out)
 }
+
+// endAtOnce lets the first signal end the program: a measurement has nothing to finish.
+func endAtOnce() { signal.Reset(os.Interrupt, syscall.SIGTERM) }
 
 // quoted returns arguments, each after a space, in quotes where they need some.
 func quoted(args []string) string {
@@ -166,6 +169,7 @@ func openScenarios(list string) ([]*scenario.Scenario, error) {
 
 // compareCaptures is the command compare.
 func compareCaptures(_ context.Context, c command, args []string, out io.Writer) error {
+	endAtOnce()
 	paths, err := c.parse(c.flags(), args, out)
 	if err != nil {
 		return err

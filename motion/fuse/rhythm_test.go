@@ -45,12 +45,6 @@ func swinging(s float64) float64 {
 	return math.Max(0.3, 1.8*math.Pow(math.Abs(math.Sin(math.Pi*s/14.3+0.3*math.Sin(2*math.Pi*s/14.3))), 4)) * (0.8 + 0.4*chance)
 }
 
-// rowing is somebody at an oar, at 24 strokes a minute of about the same length.
-func rowing(s float64) float64 {
-	chance := rand.New(rand.NewPCG(uint64(4*s), 3)).Float64()
-	return 2 * math.Abs(math.Sin(math.Pi*s/2.5+0.3*math.Sin(s/17))) * (0.8 + 0.4*chance)
-}
-
 // strolling is somebody who moves now and then, for as long as they like.
 func strolling(s float64) float64 {
 	chance := rand.New(rand.NewPCG(uint64(s/9), 2))
@@ -69,7 +63,7 @@ func TestRhythmDecidesNothingAlone(t *testing.T) {
 	}{
 		{"a fan that swings", swinging, true},
 		{"somebody who comes and goes", strolling, false},
-		{"somebody who rows", rowing, false},
+		{"somebody who rows", cycles(2.5, 0.02, 0), false},
 		{"motion without a pause", func(float64) float64 { return 1.5 }, false},
 		{"half of the time in one piece", func(s float64) float64 { return 2 * math.Round(math.Mod(s, 480)/480) }, false},
 		{"a rhythm that reaches no threshold", func(s float64) float64 { return swinging(s) / 2.5 }, false},
