@@ -1,13 +1,8 @@
 package evaluate
 
 import (
-	"bufio"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"runtime"
 	"slices"
 	"sync"
@@ -65,6 +60,8 @@ type piece struct {
 	Seed   uint64 `json:"seed"`
 	Number int    `json:"number"`
 
+	Program string `json:"program,omitempty"` // which played it; see ownDigest
+
 	Hours  float64              `json:"hours"`
 	Events [quietLevels]int     `json:"events"`   // detections, by level of sensitivity
 	Motion [quietLevels]float64 `json:"motion"`   // s
@@ -87,10 +84,11 @@ func (p *piece) single() *piece {
 // RunQuiet plays quiet time in simulated homes whose radio is disturbed, and writes to w how often the product
 // takes it for motion, at each level of sensitivity.
 func RunQuiet(homes []*scenario.Scenario, q Quiet, w io.Writer) error {
-	known, err := readPieces(q.File)
+	known, err := openKept(q.File)
 	if err != nil {
 		return err
 	}
+	defer known.Close()
 	var pieces []piece
 	for _, home := range homes {
 		for n := range int(q.Length / QuietPiece) {
@@ -98,7 +96,7 @@ func RunQuiet(homes []*scenario.Scenario, q Quiet, w io.Writer) error {
 		}
 	}
 	var mu sync.Mutex
-	done := 0
+	done, others := 0, 0
 	end := func(i int, p piece, played bool) error {
 		mu.Lock()
 		defer mu.Unlock()
@@ -107,17 +105,20 @@ func RunQuiet(homes []*scenario.Scenario, q Quiet, w io.Writer) error {
 		if q.Progress != nil {
 			q.Progress(done, len(pieces))
 		}
-		if !played || q.File == "" {
-			return nil
+		if played {
+			return known.add(p)
 		}
-		return appendPiece(q.File, p)
+		if p.Program != known.program {
+			others++
+		}
+		return nil
 	}
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i, p := range pieces {
 		home := homes[i/(len(pieces)/len(homes))]
-		if at := slices.IndexFunc(known, p.is); at >= 0 {
-			if err := end(i, known[at], false); err != nil {
+		if at := slices.IndexFunc(known.pieces, p.is); at >= 0 {
+			if err := end(i, known.pieces[at], false); err != nil {
 				return err
 			}
 			continue
@@ -130,48 +131,15 @@ func RunQuiet(homes []*scenario.Scenario, q Quiet, w io.Writer) error {
 	if err := group.Wait(); err != nil {
 		return err
 	}
+	if others > 0 {
+		fmt.Fprintf(w, "%d of %d pieces are of %s, played by another build of this program; without that file all are played by this one.\n", others, len(pieces), q.File)
+	}
 	return reportQuiet(homes, pieces, w)
 }
 
 // is reports whether o is the same piece.
 func (p piece) is(o piece) bool {
 	return p.Home == o.Home && p.With == o.With && p.Seed == o.Seed && p.Number == o.Number
-}
-
-func readPieces(path string) (known []piece, err error) {
-	if path == "" {
-		return nil, nil
-	}
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
-		var p piece
-		if err := json.Unmarshal(lines.Bytes(), &p); err != nil {
-			return nil, fmt.Errorf("%s, line %d: %w; without that line its piece is played again", path, len(known)+1, err)
-		}
-		known = append(known, p)
-	}
-	return known, lines.Err()
-}
-
-func appendPiece(path string, p piece) error {
-	line, err := json.Marshal(p)
-	if err != nil {
-		return err
-	}
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(append(line, '\n'))
-	return errors.Join(err, f.Close())
 }
 
 // play simulates the piece, of a length.

@@ -73,18 +73,34 @@ func TestQuietGoesOnWhereItEnded(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "quiet.jsonl")
+	known, err := openKept(file)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for n := range 4 {
-		if err := appendPiece(file, piece{Home: "flat", With: Nobody, Seed: 7, Number: n, Hours: 6, Events: [quietLevels]int{n, 0, 0, 0}, Pets: 1, Alone: alone{Hours: 36}}); err != nil {
+		if n == 3 {
+			known.program = "another build"
+		}
+		if err := known.add(piece{Home: "flat", With: Nobody, Seed: 7, Number: n, Hours: 6, Events: [quietLevels]int{n, 0, 0, 0}, Pets: 1, Alone: alone{Hours: 36}}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	var out bytes.Buffer
 	said := 0
 	q := Quiet{Seed: 7, Length: 24 * time.Hour, With: Nobody, File: file, Progress: func(done, of int) { said = 100*done + of }}
+	if err := RunQuiet([]*scenario.Scenario{home}, q, &out); err == nil || !strings.Contains(err.Error(), "another run") {
+		t.Errorf("beside a run on the same file: %v", err)
+	}
+	if err := known.Close(); err != nil {
+		t.Fatal(err)
+	}
 	if err := RunQuiet([]*scenario.Scenario{home}, q, &out); err != nil {
 		t.Fatal(err)
 	}
-	if row := strings.Fields(strings.Split(out.String(), "\n")[1]); row[0] != "flat" || row[2] != "24" || row[3] != "6" || row[7] != "4" || row[8] != "6.00" || said != 404 {
+	if said, want := strings.SplitAfter(out.String(), ",")[0], "1 of 4 pieces are of "+file+","; said != want {
+		t.Errorf("of a piece of another build: %q, want %q", said, want)
+	}
+	if row := strings.Fields(strings.Split(out.String(), "\n")[2]); row[0] != "flat" || row[2] != "24" || row[3] != "6" || row[7] != "4" || row[8] != "6.00" || said != 404 {
 		t.Errorf("row %q, %d", row, said)
 	}
 	if err := os.WriteFile(file, []byte("{\n"), 0o600); err != nil {
