@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// This file reads single pages of a database with plain reads, as bbolt trusts what it
+// This file reads single pages of a database by itself, as bbolt trusts what it
 // reads: damage makes it panic, read outside its mapping (which ends the process) or loop.
 // The format is that of bbolt file version 2, little-endian:
 //

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"slices"
 )
 
@@ -37,7 +38,13 @@ func verify(file *os.File) error {
 	if meta.highest > uint64(info.Size())/meta.pageSize {
 		return Damaged("the file is cut off: %d bytes for %d pages of %d", info.Size(), meta.highest, meta.pageSize)
 	}
-	p := &pages{file: file, meta: meta, used: make([]bool, meta.highest)}
+	mapped, err := mapFile(file, int(meta.highest*meta.pageSize))
+	if err != nil {
+		return err
+	}
+	defer mapped.close()
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // see mapping.ReadAt
+	p := &pages{file: mapped, meta: meta, used: make([]bool, meta.highest)}
 	p.used[0], p.used[1] = true, true
 	if err := p.root(meta.root); err != nil {
 		return err

@@ -2,9 +2,11 @@ package file
 
 import (
 	"encoding/binary"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"testing"
 
 	bolt "go.etcd.io/bbolt"
@@ -64,5 +66,37 @@ func TestWhatBboltWritesIsWhole(t *testing.T) {
 		if err := file.Close(); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// TestReadingWhatWasCutOffIsAnError: a page that is gone from a file in use must not end the process.
+func TestReadingWhatWasCutOffIsAnError(t *testing.T) {
+	file, err := os.Create(filepath.Join(t.TempDir(), "some.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	size := 4 * os.Getpagesize()
+	if err := file.Truncate(int64(size)); err != nil {
+		t.Fatal(err)
+	}
+	m, err := mapFile(file, size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.close()
+	if err := file.Truncate(int64(size / 2)); err != nil {
+		t.Fatal(err)
+	}
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	buffer := make([]byte, 16)
+	if _, err := m.ReadAt(buffer, 16); err != nil {
+		t.Errorf("of what is there: %v", err)
+	}
+	if n, err := m.ReadAt(buffer, int64(size-16)); err == nil || n != 0 {
+		t.Errorf("of what was cut off: %d bytes, %v", n, err)
+	}
+	if _, err := m.ReadAt(buffer, int64(size)); err != io.EOF {
+		t.Errorf("behind the end: %v", err)
 	}
 }
