@@ -13,6 +13,7 @@ import (
 const (
 	idleConnections = 1000
 	idleChurns      = 4
+	idleTaking      = 5 * time.Second  // in which a device takes the commands that waited for it
 	idleRest        = 15 * time.Second // until freed memory is returned
 )
 
@@ -90,7 +91,14 @@ func idleMemory(ctx context.Context, addr string, pid int, devices []device) (fl
 	if err != nil {
 		return 0, err
 	}
-	err = rest(ctx, idleRest)
+	took := make(chan error, len(clients))
+	for _, c := range clients {
+		go func() { took <- c.acknowledge(idleTaking) }()
+	}
+	for range clients {
+		err = errors.Join(err, <-took)
+	}
+	err = errors.Join(err, rest(ctx, idleRest))
 	after, unknown := resident(pid)
 	return (after - before) / float64(len(devices)), errors.Join(err, unknown, hangUp(clients))
 }

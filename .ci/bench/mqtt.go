@@ -2,10 +2,12 @@ package main
 
 import (
 	"bufio"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"time"
 
 	"sensegate/broker/guard/guardtest"
@@ -89,6 +91,29 @@ func (c *client) await(first byte) ([]byte, error) {
 		got, body, err := c.packet()
 		if err != nil || got&0xf0 == first {
 			return body, err
+		}
+	}
+}
+
+// acknowledge reads what comes within d and acknowledges messages of QoS 1.
+func (c *client) acknowledge(d time.Duration) error {
+	if err := c.SetReadDeadline(time.Now().Add(d)); err != nil {
+		return err
+	}
+	for {
+		first, body, err := c.packet()
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			return nil
+		}
+		if err == nil && first&0xf6 == 0x32 {
+			if len(body) < 2 || len(body) < 4+int(binary.BigEndian.Uint16(body)) {
+				return fmt.Errorf("a message without an id: % x", body)
+			}
+			id := body[2+int(binary.BigEndian.Uint16(body)):]
+			_, err = c.Write(guardtest.Puback(binary.BigEndian.Uint16(id)))
+		}
+		if err != nil {
+			return err
 		}
 	}
 }
