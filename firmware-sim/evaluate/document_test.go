@@ -43,6 +43,24 @@ func TestTheDocumentSaysWhatIsMeasured(t *testing.T) {
 	was, now := takes.measure(t, published(), condition{}).Groups[0], takes.measure(t, Defaults(), condition{}).Groups[0]
 	want = append(want, fmt.Sprintf("outside the macro | %.2f | %.2f |", *was.Recall, *now.Recall),
 		fmt.Sprintf("that motion is held | %.1f | %.1f |", *was.StillFlagged, *now.StillFlagged))
+	left, err := s.cross(Defaults(), combine(detect.Defaults().Constants, knobs()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := "| each set with what the others choose |"
+	var mean, worst []rateCell
+	for _, r := range left.Rates[0].Rows {
+		switch {
+		case r.Detector == chosenElsewhere && r.Set == meanOfSets:
+			mean = r.Cells
+		case r.Detector == chosenElsewhere && r.Set == worstSet:
+			worst = r.Cells
+		}
+	}
+	for k := 1; k < len(rates()); k++ {
+		row += fmt.Sprintf(" %.2f / %.2f |", *mean[k].BalancedAccuracy, *worst[k].BalancedAccuracy)
+	}
+	want = append(want, row)
 	all, err := s.measureLevels(detect.Defaults())
 	if err != nil {
 		t.Fatal(err)

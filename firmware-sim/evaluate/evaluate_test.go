@@ -156,7 +156,7 @@ func TestDetectionSurvivesABadNetwork(t *testing.T) {
 	}{
 		"30 % loss": {worsened(lose), 97.5}, "30 % outages": {worsened(interrupt), 97.5}, "100 ms jitter": {worsened(jitter), 98},
 		"40 frames a second": {worsened(thin(40)), 98}, "33 frames a second": {worsened(thin(33)), 97.3},
-		"25 frames a second": {worsened(thin(25)), 97.3}, "10 frames a second": {worsened(thin(10)), 94},
+		"25 frames a second": {worsened(thin(25)), 97.8}, "10 frames a second": {worsened(thin(10)), 94},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

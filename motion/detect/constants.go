@@ -15,7 +15,7 @@ type Constants struct {
 
 	// The fewer frames, the more coherent is noise: at a high rate no R below one of these times
 	// 1/√frames starts motion.
-	Noise float64 // of the window, with power above the quiet
+	Noise float64 // of both halves, or of the window with power above the quiet
 	Alone float64 // of the window, without either
 
 	// Motion starts early when coherence and power show it only together; see judge.prompt.

@@ -336,12 +336,11 @@ func TestSensitivityHoldsForAFormatThatComesBack(t *testing.T) {
 	one, other := kind{64, nil, 1}, kind{64, nil, 2}
 	s := newStream(short())
 	s.quiet(one, 10)
-	high := s.ticks[len(s.ticks)-1].On
 	s.quiet(other, 10)
 	s.link.SetSensitivity(0)
 	s.quiet(one, 5)
-	if low := s.ticks[len(s.ticks)-1].On; low != 2*high {
-		t.Errorf("threshold %v at the lowest sensitivity, was %v", low, high)
+	if on, want := s.ticks[len(s.ticks)-1].On, 2*detect.Defaults().Constants.Whole; on != want {
+		t.Errorf("threshold %v at the lowest sensitivity, want %v", on, want)
 	}
 }
 

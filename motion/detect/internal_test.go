@@ -294,12 +294,17 @@ func TestFaintLinkNeedsBothHalves(t *testing.T) {
 // TestFewFramesMustAgreeMore: what starts motion in a hundred frames may be noise in thirty.
 func TestFewFramesMustAgreeMore(t *testing.T) {
 	t.Parallel()
-	for frames, want := range map[float64]bool{100: true, 30: false} {
-		j := newJudge(powerScale(product()), DefaultSensitivity)
-		j.calibrated = true
-		e := evidence{power: -9, steady: -9, r: 0.35, coherent: true, chance: 1 / math.Sqrt(frames)}
-		if v, _ := j.decide(&j.normal, 0, &e, -8); v.On != want {
-			t.Errorf("%v frames: on %v", frames, v.On)
+	for name, e := range map[string]evidence{
+		"the whole window": {power: -9, steady: -9, r: 0.35, coherent: true},
+		"both halves":      {power: -9, steady: -9, halves: 0.2, coherent: true},
+	} {
+		for frames, want := range map[float64]bool{100: true, 30: false} {
+			j := newJudge(powerScale(product()), DefaultSensitivity)
+			j.calibrated = true
+			e.chance = 1 / math.Sqrt(frames)
+			if v, _ := j.decide(&j.normal, 0, &e, -8); v.On != want {
+				t.Errorf("%s of %v frames: on %v", name, frames, v.On)
+			}
 		}
 	}
 }

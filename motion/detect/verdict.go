@@ -163,16 +163,20 @@ func (j *judge) weighOwn(tick *Tick, e *evidence) {
 	j.learn(&j.course, tick.Time, tick.Normal, e)
 }
 
-// whole returns the R that starts motion at a high rate without more power.
-func (c *Constants) whole(e *evidence) float64 { return max(c.Whole, c.Alone*e.chance) }
+// whole returns the R that starts motion at a high rate without more power, at a sensitivity whose
+// factor is k. What noise yields with so few frames is the same at each.
+func (c *Constants) whole(e *evidence, k float64) float64 { return max(c.Whole*k, c.Alone*e.chance) }
+
+// halves is whole for the R of both halves.
+func (c *Constants) halves(e *evidence, k float64) float64 { return max(c.Halves*k, c.Noise*e.chance) }
 
 // decide updates one state and returns the verdict and the threshold in force.
 func (j *judge) decide(s *state, now motion.Time, e *evidence, baseline float64) (Verdict, float64) {
 	var v Verdict
 	var threshold float64
 	if e.coherent {
-		threshold = j.scale.whole(e) * s.k
-		v.On = e.r > threshold && (!e.faint || e.halves > j.scale.Stay) || e.halves > j.scale.Halves*s.k
+		threshold = j.scale.whole(e, s.k)
+		v.On = e.r > threshold && (!e.faint || e.halves > j.scale.Stay) || e.halves > j.scale.halves(e, s.k)
 		v.Stay = e.r > j.keep(e, threshold)
 	} else {
 		threshold = min(max(baseline+j.scale.rise, j.scale.low), j.scale.high) + s.shift
@@ -226,7 +230,7 @@ func (j *judge) reach(e *evidence, threshold float64) float64 {
 		if e.faint {
 			best = math.Min(best, e.halves/j.scale.Stay)
 		}
-		best = math.Max(best, e.halves/(j.scale.Halves*k))
+		best = math.Max(best, e.halves/j.scale.halves(e, k))
 	} else {
 		best = math.Exp(e.steady - threshold)
 		if !math.IsNaN(e.r) {
