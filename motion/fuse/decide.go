@@ -129,11 +129,10 @@ func (l *link) decides(e *evidence, v *votes) lanes {
 func (l *link) gather(e *evidence, part bool) {
 	s := &l.sample
 	s.Intensity, s.Raw = s.Intensity.orZero(), max(s.Raw.orZero(), e.raw)
-	if part {
-		if !(s.Intensity > 0) {
-			s.scattered = e.scattered
-		}
+	if part || e.reach >= comparedReach {
 		s.scattered = max(s.scattered, e.scattered)
+	}
+	if part {
 		s.Intensity = max(s.Intensity, e.intensity, minIntensity)
 	}
 	if !s.MSAD.Known() || e.msad > s.MSAD {

@@ -12,6 +12,7 @@ import (
 // them, not by how much it changes a link's signal: a link through the whole home changes most.
 const (
 	farEnd        = 0.5  // weight of a link in the room of its other end
+	comparedReach = 0.3  // share of what starts a link's motion from which it is compared though it is not in motion
 	sampleWeight  = 0.4  // of the newest sample in a room's strength: people do not jump
 	chancePower   = 5    // rooms are as likely as this power of their strengths
 	maxConfidence = 0.97 // links can mislead, however clear they are
@@ -106,12 +107,9 @@ func (f *Fuser) locate(s *Sample) {
 	}
 }
 
-// weigh adds a link's part of a sample in motion to the rooms of its ends.
+// weigh adds a link's part of a sample in motion to the rooms of its ends. One that is quiet adds 0.
 func (f *Fuser) weigh(l *link, of *LinkSample) {
-	amplitude := 0.0
-	if of.Intensity > 0 {
-		amplitude = of.weight * math.Exp(of.scattered/2)
-	}
+	amplitude := of.weight * math.Exp(of.scattered/2)
 	z := &f.zones[l.zone]
 	z.ends.Add(amplitude, false)
 	if z.strongest == nil || of.stronger(z.strongest) {

@@ -76,6 +76,27 @@ func TestRoomIsThatOfTheLinksThatMotionScattersMostTo(t *testing.T) {
 	}
 }
 
+// TestRoomIsOfLinksThatStartNothingToo: a link that hears most of somebody and does not start motion by itself says where they are,
+// unless what it hears is far below that.
+func TestRoomIsOfLinksThatStartNothingToo(t *testing.T) {
+	t.Parallel()
+	for reach, want := range map[float64]string{0.4: "Kitchen", 0.2: "Hall"} {
+		l := &log{}
+		f := fuse.New(l.emit)
+		f.SetZone(key(1), "Kitchen", "")
+		f.SetZone(key(2), "Hall", "")
+		for i := range 8 {
+			quiet, _ := tick(at(i), 'q')
+			quiet.Power, quiet.Quality.RSSI, quiet.Reach = -5, -30, reach
+			f.Add(key(1), quiet)
+			f.Add(key(2), heard{power: -5, rssi: -40}.tick(i))
+		}
+		if s := l.samples[len(l.samples)-1]; len(s.Location()) != 1 || s.Location()[0].Zone != want || s.Links[0].Intensity != 0 {
+			t.Errorf("with %v of what starts motion: %+v, want %s", reach, s.Location(), want)
+		}
+	}
+}
+
 func TestConfidenceIsTheChanceAmongTheRooms(t *testing.T) {
 	t.Parallel()
 	places := located(heard{"A", "", -5, -40}, heard{"B", "", -5, -42})

@@ -1,6 +1,7 @@
 package fuse
 
 import (
+	"math"
 	"slices"
 
 	"sensegate/motion"
@@ -47,7 +48,7 @@ type LinkSample struct {
 	Noisy  bool // marked by the noise watch
 
 	weight    float64 // of its amplitude, of a Fuser's sample
-	scattered float64 // the largest Scattered of its ticks that take part in motion
+	scattered float64 // the largest Scattered of its ticks that are compared, −∞ = none
 }
 
 // UnknownLink returns the LinkSample of a link without data, whose readings the caller fills in.
@@ -55,6 +56,7 @@ func UnknownLink(key Link, zone string) LinkSample {
 	return LinkSample{
 		Link: key, Zone: zone,
 		Intensity: Unknown(), Raw: Unknown(), Throughput: Unknown(), MSAD: Unknown(), MConf: Unknown(), Reach: Unknown(),
+		scattered: math.Inf(-1),
 	}
 }
 
