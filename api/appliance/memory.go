@@ -17,8 +17,8 @@ const (
 	mostMemory  = 64 << 20
 )
 
-// Machines with less memory than this trade processor time for memory.
-const smallMachine = 192 << 20
+// garbagePercent is how much garbage may lie beside what is in use before the collector runs.
+const garbagePercent = 35
 
 // memoryLooks is how often the limit follows what is in use.
 const memoryLooks = 10 * time.Second
@@ -32,8 +32,8 @@ func HoldMemory(ctx context.Context, log *slog.Logger) {
 		log.Warn("how much memory there is cannot be read", "err", err)
 		total = math.MaxInt64
 	}
-	if total < smallMachine && os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(50)
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(garbagePercent)
 	}
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return
