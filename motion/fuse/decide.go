@@ -129,7 +129,7 @@ func (l *link) decides(e *evidence, v *votes) lanes {
 func (l *link) gather(e *evidence, part bool) {
 	s := &l.sample
 	s.Intensity, s.Raw = s.Intensity.orZero(), max(s.Raw.orZero(), e.raw)
-	if part || e.reach >= comparedReach {
+	if part || l.near(e) {
 		s.scattered = max(s.scattered, e.scattered)
 	}
 	if part {

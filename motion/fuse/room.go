@@ -12,7 +12,8 @@ import (
 // them, not by how much it changes a link's signal: a link through the whole home changes most.
 const (
 	farEnd        = 0.5  // weight of a link in the room of its other end
-	comparedReach = 0.3  // share of what starts a link's motion from which it is compared though it is not in motion
+	nearReach     = 0.3  // share of what starts a link's motion from which it is compared though it is not in motion
+	nearRise      = 0.06 // raw intensity that it needs besides: 0.3 e-folds above its quiet
 	sampleWeight  = 0.4  // of the newest sample in a room's strength: people do not jump
 	chancePower   = 5    // rooms are as likely as this power of their strengths
 	maxConfidence = 0.97 // links can mislead, however clear they are
@@ -105,6 +106,11 @@ func (f *Fuser) locate(s *Sample) {
 	if s.named > 0 && s.Zones[0].Confidence >= nameAlone {
 		s.named = 1
 	}
+}
+
+// near reports whether a link that is not in motion hears enough of some for the rooms to be compared by it.
+func (l *link) near(e *evidence) bool {
+	return e.reach >= nearReach && e.raw >= nearRise && !e.infirm && l.doubted == 0 && !l.noise.doubtful()
 }
 
 // weigh adds a link's part of a sample in motion to the rooms of its ends. One that is quiet adds 0.

@@ -77,22 +77,39 @@ func TestRoomIsThatOfTheLinksThatMotionScattersMostTo(t *testing.T) {
 }
 
 // TestRoomIsOfLinksThatStartNothingToo: a link that hears most of somebody and does not start motion by itself says where they are,
-// unless what it hears is far below that.
+// unless what it hears is far below that, is its quiet, or may be of something else.
 func TestRoomIsOfLinksThatStartNothingToo(t *testing.T) {
 	t.Parallel()
-	for reach, want := range map[float64]string{0.4: "Kitchen", 0.2: "Hall"} {
+	for name, c := range map[string]struct {
+		change func(*detect.Tick)
+		marked bool
+		want   string
+	}{
+		"some of what starts motion": {func(*detect.Tick) {}, false, "Kitchen"},
+		"a little of it":             {func(t *detect.Tick) { t.Reach = 0.2 }, false, "Hall"},
+		"its quiet":                  {func(t *detect.Tick) { t.Power = t.Baseline + 0.2 }, false, "Hall"},
+		"a weak link":                {func(t *detect.Tick) { t.Quality.Weak = true }, false, "Hall"},
+		"one that is marked noisy":   {func(*detect.Tick) {}, true, "Hall"},
+		"a jump of its path": {func(t *detect.Tick) {
+			t.Jump, t.Normal = true, detect.Verdict{On: true, Stay: true, Motion: true}
+		}, false, "Hall"},
+	} {
 		l := &log{}
 		f := fuse.New(l.emit)
 		f.SetZone(key(1), "Kitchen", "")
 		f.SetZone(key(2), "Hall", "")
+		if c.marked {
+			f.Restore(fuse.Learned{Noisy: []fuse.NoisyLink{{Link: key(1)}}})
+		}
 		for i := range 8 {
 			quiet, _ := tick(at(i), 'q')
-			quiet.Power, quiet.Quality.RSSI, quiet.Reach = -5, -30, reach
+			quiet.Power, quiet.Quality.RSSI, quiet.Reach = -5, -30, 0.4
+			c.change(&quiet)
 			f.Add(key(1), quiet)
-			f.Add(key(2), heard{power: -5, rssi: -40}.tick(i))
+			f.Add(key(2), heard{power: -5, rssi: -60}.tick(i))
 		}
-		if s := l.samples[len(l.samples)-1]; len(s.Location()) != 1 || s.Location()[0].Zone != want || s.Links[0].Intensity != 0 {
-			t.Errorf("with %v of what starts motion: %+v, want %s", reach, s.Location(), want)
+		if s := l.samples[len(l.samples)-1]; len(s.Location()) != 1 || s.Location()[0].Zone != c.want {
+			t.Errorf("%s: %+v, want %s", name, s.Location(), c.want)
 		}
 	}
 }
