@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -73,8 +74,8 @@ func evaluateDetection(_ context.Context, c command, args []string, out io.Write
 		return usagef("-scenario plays no captures: leave out %q", paths[0])
 	case play.Length <= 0 || play.Length > maxPlay:
 		return usagef("-length %s: want more than 0, at most %s", play.Length, maxPlay)
-	case *cross || options.JSON:
-		return usagef("-cross and -json are of captures: leave out -scenario")
+	case *cross || options.JSON || options.LM1 || options.Sensitivity != evaluate.Defaults().Sensitivity:
+		return usagef("-cross, -json, -detector and -sensitivity are of captures: leave out -scenario")
 	case *nights < 0 || *nights > maxNights:
 		return usagef("-nights %d: want at most %d", *nights, maxNights)
 	case *seeds < 1 || *seeds > maxNights:
@@ -157,10 +158,13 @@ func openScenarios(list string) ([]*scenario.Scenario, error) {
 		names = scenario.Names()
 	}
 	var homes []*scenario.Scenario
-	for _, name := range names {
+	for i, name := range names {
 		home, err := scenario.Open(strings.TrimSpace(name))
 		if err != nil {
 			return nil, err
+		}
+		if slices.Contains(names[:i], name) {
+			return nil, fmt.Errorf("%s is named twice", name)
 		}
 		homes = append(homes, home)
 	}

@@ -62,6 +62,8 @@ func TestCommandLineMistakesExitWithTwo(t *testing.T) {
 		{"report of nights", "evaluate -report page.html -scenario flat -nights 1", "leave out -cross, -nights, -rooms, -quiet and -stay"},
 		{"evaluate a stay without end", "evaluate -scenario flat -stay 99h", "want at most 12h"},
 		{"evaluate less than no quiet", "evaluate -scenario flat -quiet -6h", "want a multiple of 6h"},
+		{"evaluate a home twice", "evaluate -scenario flat,flat", "named twice"},
+		{"evaluate a home at a sensitivity", "evaluate -scenario flat -sensitivity 30", "are of captures"},
 		{"evaluate pets of a day", "evaluate -scenario flat -with pets", "belong to -quiet"},
 		{"evaluate scenarios as JSON", "evaluate -scenario flat -json", "leave out -scenario"},
 		{"evaluate links of captures", "evaluate -links dir", "plays homes of its own"},

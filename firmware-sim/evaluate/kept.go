@@ -54,7 +54,20 @@ func (k *kept) read() (err error) {
 		}
 		k.pieces = append(k.pieces, p)
 	}
-	return lines.Err()
+	return errors.Join(lines.Err(), k.endLine())
+}
+
+// endLine ends the last line where its end was cut off: the next piece has a line of its own.
+func (k *kept) endLine() error {
+	end, err := k.file.Seek(0, io.SeekEnd)
+	if err != nil || end == 0 {
+		return err
+	}
+	last := make([]byte, 1)
+	if _, err = k.file.ReadAt(last, end-1); err == nil && last[0] != '\n' {
+		_, err = k.file.Write([]byte("\n"))
+	}
+	return err
 }
 
 // add keeps a piece that this program has played.

@@ -2,6 +2,7 @@ package evaluate
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -102,6 +103,17 @@ func TestQuietGoesOnWhereItEnded(t *testing.T) {
 	}
 	if row := strings.Fields(strings.Split(out.String(), "\n")[2]); row[0] != "flat" || row[2] != "24" || row[3] != "6" || row[7] != "4" || row[8] != "6.00" || said != 404 {
 		t.Errorf("row %q, %d", row, said)
+	}
+	if whole, err := os.ReadFile(file); err != nil || os.WriteFile(file, bytes.TrimSuffix(whole, []byte("\n")), 0o600) != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // a line without an end gets one before the next piece
+		if known, err = openKept(file); err == nil {
+			err = errors.Join(known.add(piece{Home: "house"}), known.Close())
+		}
+		if err != nil {
+			t.Errorf("of a last line without an end: %v", err)
+		}
 	}
 	if err := os.WriteFile(file, []byte("{\n"), 0o600); err != nil {
 		t.Fatal(err)
