@@ -10,6 +10,8 @@ import (
 	"io"
 	"os"
 	"syscall"
+
+	"sensegate/firmware-sim/scenario"
 )
 
 // kept are the pieces that former runs have played, and the file that gets those of this one: a line of
@@ -49,7 +51,11 @@ func (k *kept) read() (err error) {
 	lines := bufio.NewScanner(k.file)
 	for lines.Scan() {
 		var p piece
-		if err := json.Unmarshal(lines.Bytes(), &p); err != nil {
+		err := json.Unmarshal(lines.Bytes(), &p)
+		if err == nil && !(p.Hours > 0 && p.Alone.Hours > 0) {
+			err = errors.New("a piece has hours")
+		}
+		if err != nil {
 			return fmt.Errorf("%s, line %d: %w; without that line its piece is played again", k.file.Name(), len(k.pieces)+1, err)
 		}
 		k.pieces = append(k.pieces, p)
@@ -89,6 +95,12 @@ func (k *kept) Close() error {
 		return nil
 	}
 	return k.file.Close()
+}
+
+// digestOf tells homes of the same name apart, such as that of a file which was changed.
+func digestOf(home *scenario.Scenario) string {
+	digest := sha256.Sum256(fmt.Appendf(nil, "%+v", *home))
+	return hex.EncodeToString(digest[:8])
 }
 
 // ownDigest tells builds of the program apart: the first eight bytes of its SHA-256, in hexadecimal.

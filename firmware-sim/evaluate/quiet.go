@@ -55,10 +55,11 @@ type alone struct {
 
 // piece is what came of a piece. Its first fields say which it is.
 type piece struct {
-	Home   string `json:"home"`
-	With   string `json:"with"`
-	Seed   uint64 `json:"seed"`
-	Number int    `json:"number"`
+	Home     string `json:"home"`
+	Scenario string `json:"scenario,omitempty"` // what Home is; see digestOf
+	With     string `json:"with"`
+	Seed     uint64 `json:"seed"`
+	Number   int    `json:"number"`
 
 	Program string `json:"program,omitempty"` // which played it; see ownDigest
 
@@ -92,7 +93,7 @@ func RunQuiet(homes []*scenario.Scenario, q Quiet, w io.Writer) error {
 	var pieces []piece
 	for _, home := range homes {
 		for n := range int(q.Length / QuietPiece) {
-			pieces = append(pieces, piece{Home: home.Name, With: q.With, Seed: q.Seed, Number: n})
+			pieces = append(pieces, piece{Home: home.Name, Scenario: digestOf(home), With: q.With, Seed: q.Seed, Number: n})
 		}
 	}
 	var mu sync.Mutex
@@ -139,7 +140,7 @@ func RunQuiet(homes []*scenario.Scenario, q Quiet, w io.Writer) error {
 
 // is reports whether o is the same piece.
 func (p piece) is(o piece) bool {
-	return p.Home == o.Home && p.With == o.With && p.Seed == o.Seed && p.Number == o.Number
+	return p.Home == o.Home && p.Scenario == o.Scenario && p.With == o.With && p.Seed == o.Seed && p.Number == o.Number
 }
 
 // play simulates the piece, of a length.

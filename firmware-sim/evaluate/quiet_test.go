@@ -82,7 +82,7 @@ func TestQuietGoesOnWhereItEnded(t *testing.T) {
 		if n == 3 {
 			known.program = "another build"
 		}
-		if err := known.add(piece{Home: "flat", With: Nobody, Seed: 7, Number: n, Hours: 6, Events: [quietLevels]int{n, 0, 0, 0}, Pets: 1, Alone: alone{Hours: 36}}); err != nil {
+		if err := known.add(piece{Home: "flat", Scenario: digestOf(home), With: Nobody, Seed: 7, Number: n, Hours: 6, Events: [quietLevels]int{n, 0, 0, 0}, Pets: 1, Alone: alone{Hours: 36}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -109,16 +109,25 @@ func TestQuietGoesOnWhereItEnded(t *testing.T) {
 	}
 	for range 2 { // a line without an end gets one before the next piece
 		if known, err = openKept(file); err == nil {
-			err = errors.Join(known.add(piece{Home: "house"}), known.Close())
+			err = errors.Join(known.add(piece{Home: "house", Hours: 6, Alone: alone{Hours: 66}}), known.Close())
 		}
 		if err != nil {
 			t.Errorf("of a last line without an end: %v", err)
 		}
 	}
-	if err := os.WriteFile(file, []byte("{\n"), 0o600); err != nil {
-		t.Fatal(err)
+	for _, damaged := range []string{"{\n", "{}\n"} {
+		if err := os.WriteFile(file, []byte(damaged), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := RunQuiet([]*scenario.Scenario{home}, q, &out); err == nil || !strings.Contains(err.Error(), file) {
+			t.Errorf("of a damaged file: %v", err)
+		}
 	}
-	if err := RunQuiet([]*scenario.Scenario{home}, q, &out); err == nil || !strings.Contains(err.Error(), file) {
-		t.Errorf("of a damaged file: %v", err)
+	if again, err := scenario.Open("flat"); err != nil || digestOf(again) != digestOf(home) {
+		t.Errorf("the same home is another: %v", err)
+	}
+	changed := *home
+	if changed.Fans = append(changed.Fans, scenario.Fan{}); digestOf(&changed) == digestOf(home) {
+		t.Error("a home with one more fan is the same")
 	}
 }
