@@ -33,7 +33,7 @@ func HoldMemory(ctx context.Context, log *slog.Logger) {
 		total = math.MaxInt64
 	}
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(garbagePercent)
+		time.AfterFunc(memoryLooks, func() { debug.SetGCPercent(garbagePercent) }) // a start with much to read would take half as long again
 	}
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return
