@@ -159,12 +159,13 @@ func openScenarios(list string) ([]*scenario.Scenario, error) {
 	}
 	var homes []*scenario.Scenario
 	for i, name := range names {
-		home, err := scenario.Open(strings.TrimSpace(name))
+		names[i] = strings.TrimSpace(name)
+		home, err := scenario.Open(names[i])
 		if err != nil {
 			return nil, err
 		}
-		if slices.Contains(names[:i], name) {
-			return nil, fmt.Errorf("%s is named twice", name)
+		if slices.Contains(names[:i], names[i]) {
+			return nil, fmt.Errorf("%s is named twice", names[i])
 		}
 		homes = append(homes, home)
 	}

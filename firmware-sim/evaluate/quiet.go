@@ -92,8 +92,9 @@ func RunQuiet(homes []*scenario.Scenario, q Quiet, w io.Writer) error {
 	defer known.Close()
 	var pieces []piece
 	for _, home := range homes {
+		digest := digestOf(home)
 		for n := range int(q.Length / QuietPiece) {
-			pieces = append(pieces, piece{Home: home.Name, Scenario: digestOf(home), With: q.With, Seed: q.Seed, Number: n})
+			pieces = append(pieces, piece{Home: home.Name, Scenario: digest, With: q.With, Seed: q.Seed, Number: n})
 		}
 	}
 	var mu sync.Mutex
