@@ -34,15 +34,21 @@ func AnsweredList[T any](list []T, err error) (*AnswerList[T], error) {
 type output struct {
 	kind    reflect.Type
 	status  int
-	headers map[string][]int // fields by the name of their header, strings
-	body    []int            // the field Body; nil = none
+	headers []headerField // strings
+	body    []int         // the field Body; nil = none
 	media   string
+}
+
+// headerField is a field of an answer that becomes a header.
+type headerField struct {
+	name  string
+	index []int
 }
 
 // newOutput looks at the struct that a row's handler returns.
 func newOutput(row Route) *output {
 	kind := row.operation.out
-	o := &output{kind: kind, status: row.Status, headers: map[string][]int{}, media: jsonType}
+	o := &output{kind: kind, status: row.Status, media: jsonType}
 	if body, ok := kind.FieldByName("Body"); ok {
 		o.body = body.Index
 		if m, ok := reflect.Zero(body.Type).Interface().(interface{ mediaType() string }); ok {
@@ -51,7 +57,7 @@ func newOutput(row Route) *output {
 	}
 	for _, f := range fields(kind) {
 		if name := f.Tag.Get("header"); name != "" {
-			o.headers[name] = f.Index
+			o.headers = append(o.headers, headerField{name, f.Index})
 		}
 	}
 	switch {
@@ -73,8 +79,8 @@ func (o *output) describe(op *huma.Operation, schemas huma.Registry, example jso
 		schema := huma.SchemaFromField(schemas, o.kind.FieldByIndex(o.body), nameOf(o.kind, "Body", op.OperationID+"Response"))
 		answer.Content = map[string]*huma.MediaType{o.media: {Schema: schema}}
 	}
-	for name, index := range o.headers {
-		answer.Headers[name] = &huma.Header{Schema: huma.SchemaFromField(schemas, o.kind.FieldByIndex(index), "")}
+	for _, h := range o.headers {
+		answer.Headers[h.name] = &huma.Header{Schema: huma.SchemaFromField(schemas, o.kind.FieldByIndex(h.index), "")}
 	}
 	op.Responses[strconv.Itoa(o.status)] = answer
 	if example == nil {
@@ -94,9 +100,9 @@ func (o *output) write(w http.ResponseWriter, r *http.Request, c *compressor, ou
 		w.WriteHeader(o.status)
 		return
 	}
-	for name, index := range o.headers {
-		if text := value.FieldByIndex(index).String(); text != "" {
-			w.Header().Set(name, text)
+	for _, h := range o.headers {
+		if text := value.FieldByIndex(h.index).String(); text != "" {
+			w.Header().Set(h.name, text)
 		}
 	}
 	if o.body == nil {

@@ -19,10 +19,10 @@ const formType = "application/x-www-form-urlencoded"
 
 // readBody returns the body of a request as JSON, whatever the interface accepts for
 // it: forms, a data wrapper.
-func (t *table) readBody(r *Request, schema *huma.Schema) ([]byte, error) {
+func (t *table) readBody(r *Request, in *input) ([]byte, error) {
 	media := mediaType(r.http.Header.Get("Content-Type"))
 	body := r.body
-	schema = t.follow(schema)
+	schema := in.follow()
 	switch {
 	case !utf8.Valid(body) && media != formType:
 		return nil, malformed("not valid UTF-8")
@@ -75,16 +75,16 @@ func mediaType(header string) string {
 	return strings.ToLower(strings.TrimSpace(media))
 }
 
-// follow returns the schema that a reference points to.
-func (t *table) follow(schema *huma.Schema) *huma.Schema {
-	ref := schema.Ref
-	if unenforced, ok := schema.Extensions["$ref"].(string); ok { // of a Checked body
+// follow returns the schema of the body, or the one that it refers to.
+func (in *input) follow() *huma.Schema {
+	ref := in.schema.Ref
+	if unenforced, ok := in.schema.Extensions["$ref"].(string); ok { // of a Checked body
 		ref = unenforced
 	}
 	if ref != "" {
-		return t.schemas.SchemaFromRef(ref)
+		return in.schemas.SchemaFromRef(ref)
 	}
-	return schema
+	return in.schema
 }
 
 // formToJSON reads a flat form by the types of the schema; an empty one names nothing.

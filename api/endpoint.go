@@ -19,8 +19,8 @@ type typed struct {
 	table     *table
 	route     string
 	principal Principal
-	guarded   bool // the principal asks for credentials
-	input     *input
+	guarded   bool          // the principal asks for credentials
+	input     func() *input // made when it is first asked for
 	call      func(ctx context.Context, who, in any) (out any, err error)
 	output    *output
 	live      bool
@@ -53,7 +53,7 @@ func (e *typed) run(w http.ResponseWriter, r *Request) error {
 		return err
 	}
 	body, done, err := []byte(nil), func() {}, error(nil)
-	if e.input.upload == nil {
+	if e.input().upload == nil {
 		body, done, err = e.readBody(w, r.http)
 	}
 	if err != nil {
@@ -69,7 +69,7 @@ func (e *typed) run(w http.ResponseWriter, r *Request) error {
 	if !e.live {
 		w.Header().Set("Cache-Control", "no-store")
 	}
-	in, err := e.input.read(e.table, r)
+	in, err := e.input().read(e.table, r)
 	r.body = nil
 	decoded()
 	switch {
@@ -77,8 +77,8 @@ func (e *typed) run(w http.ResponseWriter, r *Request) error {
 		return err
 	case e.live:
 		return e.stream(w, r, known, who, in)
-	case e.input.upload != nil:
-		reflect.ValueOf(in).Elem().FieldByIndex(e.input.upload).Set(reflect.ValueOf(r.upload(w)))
+	case e.input().upload != nil:
+		reflect.ValueOf(in).Elem().FieldByIndex(e.input().upload).Set(reflect.ValueOf(r.upload(w)))
 	}
 	return e.answer(w, r, who, in)
 }
@@ -110,7 +110,7 @@ func (e *typed) readBody(w http.ResponseWriter, r *http.Request) (body []byte, d
 func (e *typed) admit(ctx context.Context, r *Request, known any) (who any, err error) {
 	who, err = e.principal.admit(ctx, r, known)
 	if fault.KindOf(err) == fault.Invalid { // perhaps for want of what cannot be read
-		err = cmp.Or(e.input.check(e.table, r), err)
+		err = cmp.Or(e.input().check(e.table, r), err)
 	}
 	if err == nil && e.live && !live.Requested(r.http) {
 		p := NewProblem(http.StatusUpgradeRequired, "upgrade_required", "this address is a websocket")
@@ -124,13 +124,13 @@ func (e *typed) admit(ctx context.Context, r *Request, known any) (who any, err 
 // answer calls the handler and sends what it returns.
 func (e *typed) answer(w http.ResponseWriter, r *Request, who, in any) error {
 	limit := RequestTime
-	if e.input.upload != nil {
+	if e.input().upload != nil {
 		limit = uploadTime
 	}
 	ctx, cancel := context.WithTimeout(context.WithValue(r.http.Context(), requestKey{}, r), limit)
 	defer cancel()
 	out, err := e.call(ctx, who, in)
-	if err != nil && e.input.upload != nil {
+	if err != nil && e.input().upload != nil {
 		leaveUnread(w, r.http)
 	}
 	if err == nil {

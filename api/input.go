@@ -2,7 +2,9 @@ package api
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -24,12 +26,19 @@ type input struct {
 	upload   []int // the field Upload, instead of both; nil = none
 	required bool  // the body
 	schema   *huma.Schema
+	schemas  huma.Registry // that the schema points into
 }
 
-// newInput looks at the struct that a row's handler takes.
+// newInput looks at the struct that a row's handler takes. It panics when that has no field
+// for a parameter of the row's path.
 func newInput(row Route, schemas huma.Registry) *input {
 	kind := row.operation.in
-	in := &input{kind: kind, params: parameters(kind, schemas), upload: uploadIn(kind)}
+	in := &input{kind: kind, params: parameters(kind, schemas), upload: uploadIn(kind), schemas: schemas}
+	for _, segment := range segments(row.Path) {
+		if isParam(segment) && !slices.ContainsFunc(in.params, func(p parameter) bool { return "{"+p.name+"}" == segment }) {
+			panic(fmt.Sprintf("api: %s %s: the input has no field for %s", row.Method, row.Path, segment))
+		}
+	}
 	if raw, ok := kind.FieldByName("RawBody"); ok {
 		in.raw = raw.Index
 	}
@@ -66,7 +75,7 @@ func nameOf(parent reflect.Type, field, other string) string {
 // with the parameters, the body and both together is told at once.
 func (in *input) read(t *table, r *Request) (any, error) {
 	value := reflect.New(in.kind)
-	found := &mistakes{kind: fault.Invalid, schemas: t.schemas}
+	found := &mistakes{kind: fault.Invalid, schemas: in.schemas}
 	for i := range in.params {
 		p := &in.params[i]
 		p.read(value.Elem().FieldByIndex(p.index), r.http, r.params, found)
@@ -85,7 +94,7 @@ func (in *input) read(t *table, r *Request) (any, error) {
 // readBody decodes the body into its field. Its mistakes are noted; an error is one
 // that leaves nothing else to say.
 func (in *input) readBody(t *table, r *Request, value reflect.Value, found *mistakes) error {
-	body, err := t.readBody(r, in.schema)
+	body, err := t.readBody(r, in)
 	switch {
 	case err != nil:
 		return err
@@ -115,7 +124,7 @@ func (in *input) check(t *table, r *Request) error {
 	if in.body == nil {
 		return nil
 	}
-	body, err := t.readBody(r, in.schema)
+	body, err := t.readBody(r, in)
 	if err == nil && len(body) > 0 && !json.Valid(body) {
 		err = malformed("not valid JSON")
 	}

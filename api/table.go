@@ -5,12 +5,9 @@ import (
 	"io/fs"
 	"net/http"
 	"reflect"
-	"slices"
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"sensegate/api/live"
 )
@@ -43,11 +40,10 @@ type Interface struct {
 // table is a mounted interface. It is read by all requests and never changed.
 type table struct {
 	Interface
-	env     *Environment
-	schemas huma.Registry // of bodies
-	router  *router
-	doc     func() (precompressed, error) // the document, made when it is first asked for
-	check   map[reflect.Type]Principal
+	env    *Environment
+	router *router
+	doc    func() (precompressed, error) // the document, made when it is first asked for
+	check  map[reflect.Type]Principal
 }
 
 // The bounds of one request (payloads.md 1). What is written after RequestTime is cut off;
@@ -83,13 +79,15 @@ type Limits interface {
 
 // Handler returns what serves an interface below its base, and its document at
 // <base>/openapi.json, which is made when it is first asked for. It sets the Pattern of a
-// request to the base and path of its row, and panics when the table is wrong.
+// request to the base and path of its row, and panics when the table is wrong. The inputs of rows
+// are looked at when they are first asked for, as few of the rows are in most homes; the document
+// looks at all of them.
 func (env *Environment) Handler(i Interface) http.Handler { return newTable(i, env) }
 
 // newTable checks and builds an interface.
 func newTable(i Interface, env *Environment) *table {
 	t := &table{
-		Interface: i, env: env, schemas: newSchemas(), check: map[reflect.Type]Principal{},
+		Interface: i, env: env, check: map[reflect.Type]Principal{},
 	}
 	t.doc = sync.OnceValues(func() (precompressed, error) {
 		plain, err := i.Document()
@@ -143,14 +141,8 @@ func (t *table) row(row Route) *typed {
 	case row.Summary == "":
 		panic(fmt.Sprintf("api: %s %s: no summary", row.Method, row.Path))
 	}
-	e := &typed{
+	return &typed{
 		table: t, route: t.Base + row.Path, principal: principal, guarded: principal.scheme != "", live: row.Live, unpaced: row.Unpaced,
-		input: newInput(row, t.schemas), call: op.call, output: newOutput(row),
+		input: sync.OnceValue(func() *input { return newInput(row, newSchemas()) }), call: op.call, output: newOutput(row),
 	}
-	for _, segment := range segments(row.Path) {
-		if isParam(segment) && !slices.ContainsFunc(e.input.params, func(p parameter) bool { return "{"+p.name+"}" == segment }) {
-			panic(fmt.Sprintf("api: %s %s: the input has no field for %s", row.Method, row.Path, segment))
-		}
-	}
-	return e
 }
