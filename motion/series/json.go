@@ -1,6 +1,11 @@
 package series
 
-import "strconv"
+import (
+	"bytes"
+	"encoding/binary"
+	"slices"
+	"strconv"
+)
 
 // AppendJSON appends the same bytes as Points and Points.AppendJSON and returns the effective
 // bucket. If the bucket is the step of the tier it writes directly from the runs of the columns.
@@ -58,22 +63,27 @@ func (p Points) AppendJSON(dst []byte) []byte {
 // MarshalJSON returns the same as AppendJSON.
 func (p Points) MarshalJSON() ([]byte, error) { return p.AppendJSON(nil), nil }
 
-// writer writes points, bucket by bucket.
+// writer writes points, bucket by bucket. It has room for all of them from the start: what it
+// writes to is one slice, whose length alone changes.
 type writer struct {
-	dst   []byte
-	step  int64
-	scale scale
-	clock clock
+	dst    []byte
+	step   int64
+	factor uint32 // thousandths in a step of the measure's scale
+	clock  clock
 }
 
-// pointSize is the size of a typical point, "[0.353,1764000000],".
-const pointSize = 19
+// Sizes of a point in bytes.
+const (
+	pointSize   = len("[0.353,1764000000],")
+	longestTime = len(",9223372036854775807],")
+	longestText = len("100.123")
+)
 
 func newWriter(dst []byte, first, step int64, s scale, points int) *writer {
-	if free := cap(dst) - len(dst); free < points*pointSize {
-		dst = append(make([]byte, 0, len(dst)+points*pointSize), dst...)
+	if room := len(dst) + points*pointSize + longestText + longestTime; cap(dst) < room {
+		dst = append(make([]byte, 0, room), dst...) // slices.Grow would clear memory that is clear
 	}
-	return &writer{dst: append(dst, '['), step: step, scale: s, clock: newClock(first)}
+	return &writer{dst: append(dst, '['), step: step, factor: uint32(milli / s), clock: newClock(first)}
 }
 
 // close ends the list, which must not be empty.
@@ -82,38 +92,61 @@ func (w *writer) close() []byte {
 	return w.dst
 }
 
-// point writes v, in steps of the scale, for the current bucket.
-func (w *writer) point(v int32) {
-	w.dst = append(w.dst, '[')
-	if v == null {
-		w.dst = append(w.dst, "null"...)
-	} else {
-		w.dst = w.scale.append(w.dst, uint32(v))
+// next returns where the next point goes: at the end of what is written, with room for the
+// longest one.
+func (w *writer) next() []byte {
+	n := len(w.dst)
+	if cap(w.dst)-n < 1+longestText+longestTime {
+		w.dst = slices.Grow(w.dst, max(n/4, 1+longestText+longestTime)) // numbers of more than ten digits
 	}
-	w.end()
+	return w.dst[n : n+1+longestText+longestTime]
 }
 
-// end writes the time of the current bucket and moves to the next.
-func (w *writer) end() {
-	w.dst = append(w.dst, ',')
-	w.dst = append(w.dst, w.clock.digits...)
-	w.dst = append(w.dst, "],"...)
+// point writes v, in steps of the scale, for the current bucket.
+func (w *writer) point(v int32) {
+	if v == null {
+		w.text("null")
+		return
+	}
+	p := w.next()
+	p[0] = '['
+	n := 1 + putThousandths(p[1:], uint32(v)*w.factor)
+	n += w.clock.put(p[n:])
+	w.dst = w.dst[:len(w.dst)+n]
 	w.clock.add(w.step)
 }
 
-// fill writes text as the value of each bucket before second to. A point serves as template for
-// the next ones while only the last digit changes.
+// text writes a text for the current bucket.
+func (w *writer) text(text string) {
+	p := w.next()
+	p[0] = '['
+	n := 1 + copy(p[1:], text)
+	n += w.clock.put(p[n:])
+	w.dst = w.dst[:len(w.dst)+n]
+	w.clock.add(w.step)
+}
+
+// fill writes a text for each bucket before second to. A point serves as template for the next
+// ones, which differ in the last four digits until these carry.
 func (w *writer) fill(text string, to int64) {
-	for w.clock.second < to {
+	c := &w.clock
+	for c.second < to {
 		begin := len(w.dst)
-		w.dst = append(append(w.dst, '['), text...)
-		w.end()
-		size := len(w.dst) - begin
-		for w.clock.second < to && w.clock.lastOnly {
-			w.dst = append(w.dst, w.dst[len(w.dst)-size:]...)
-			w.dst[len(w.dst)-len("d],")] = w.clock.last()
-			w.clock.add(w.step)
+		w.text(text)
+		if c.low < w.step || c.size == 1 || c.second >= to {
+			continue // they have just carried
 		}
+		size := len(w.dst) - begin
+		n := ceilTo(min(to-c.second, lowest-c.low), w.step) / w.step
+		w.dst = slices.Grow(w.dst, int(n)*size)
+		at := w.dst[begin : begin+(int(n)+1)*size]
+		for low := c.low; len(at) > size; low += w.step {
+			copy(at[size:], at[:size])
+			at = at[size:]
+			putLow(at[size-len("0000],"):], low)
+		}
+		w.dst = w.dst[:begin+(int(n)+1)*size]
+		c.add(n * w.step)
 	}
 }
 
@@ -131,50 +164,93 @@ func (w *writer) stretch(s stretch, m Measure) {
 	}
 }
 
-// append appends v ÷ s in the shortest decimal form, v ≤ 100 × s.
-func (s scale) append(dst []byte, v uint32) []byte {
-	units, rest := v/uint32(s), v%uint32(s)
+// putThousandths writes v ÷ 1000, at most 100, in the shortest decimal form and returns its
+// length. b has longestText bytes.
+func putThousandths(b []byte, v uint32) (n int) {
+	units, rest := v/1000, v%1000
 	if units < 10 {
-		dst = append(dst, '0'+byte(units))
+		b[0], n = '0'+byte(units), 1
 	} else {
-		dst = strconv.AppendUint(dst, uint64(units), 10)
+		n = len(strconv.AppendUint(b[:0], uint64(units), 10))
 	}
-	if rest == 0 {
-		return dst
-	}
-	rest *= uint32(milli / s)
-	dst = append(dst, '.', '0'+byte(rest/100), '0'+byte(rest/10%10), '0'+byte(rest%10))
-	for dst[len(dst)-1] == '0' {
-		dst = dst[:len(dst)-1]
-	}
-	return dst
+	f := &fractions[rest]
+	*(*[4]byte)(b[n:]) = f.text
+	return n + int(f.size)
 }
 
-// clock counts seconds, at least 0, in decimal digits.
+// fractions are the texts of 0 to 999 thousandths behind the units, without zeros at the end: a
+// table, because a processor cannot foretell how many zeros a noise has.
+var fractions = func() (table [1000]struct {
+	text [4]byte
+	size uint8
+}) {
+	for v := range table {
+		f := &table[v]
+		f.text = [4]byte{'.', '0' + byte(v/100), '0' + byte(v/10%10), '0' + byte(v%10)}
+		if v > 0 {
+			f.size = uint8(len(bytes.TrimRight(f.text[:], "0")))
+		}
+	}
+	return table
+}()
+
+// clock counts seconds, at least 0, and has all but their last four digits as text.
 type clock struct {
-	second   int64
-	digits   []byte
-	lastOnly bool // the last step changed only the last digit
+	second int64
+	low    int64             // second % lowest
+	high   [longestTime]byte // a comma, and the digits of second ÷ lowest unless it is 0
+	size   int               // of high
+	word   uint64            // the first eight bytes of high
 }
+
+// lowest is what the last four digits count up to.
+const lowest = 10_000
 
 func newClock(second int64) clock {
-	return clock{second: second, digits: strconv.AppendInt(nil, second, 10)}
+	c := clock{second: second}
+	c.carry()
+	return c
 }
 
-func (c *clock) last() byte { return c.digits[len(c.digits)-1] }
+// carry makes the text of the current second anew.
+func (c *clock) carry() {
+	c.low = c.second % lowest
+	text := append(c.high[:0], ',')
+	if high := c.second / lowest; high > 0 {
+		text = strconv.AppendInt(text, high, 10)
+	}
+	c.size, c.word = len(text), binary.LittleEndian.Uint64(c.high[:])
+}
 
 // add advances the clock by step seconds.
 func (c *clock) add(step int64) {
 	c.second += step
-	c.lastOnly = int64(c.last()-'0')+step < 10
-	if step < 10 {
-		for i := len(c.digits) - 1; i >= 0; i-- {
-			if c.digits[i] += byte(step); c.digits[i] <= '9' {
-				return
-			}
-			c.digits[i] -= 10
-			step = 1
-		}
+	if c.low += step; c.low >= lowest {
+		c.carry()
 	}
-	c.digits = strconv.AppendInt(c.digits[:0], c.second, 10)
+}
+
+// put writes the rest of a point, ",SECOND],", to b, which has longestTime bytes, and returns its
+// length.
+func (c *clock) put(b []byte) int {
+	n := c.size
+	if n == 1 {
+		b[0] = ','
+		n += len(strconv.AppendInt(b[1:1], c.low, 10))
+		return n + copy(b[n:], "],")
+	}
+	binary.LittleEndian.PutUint64(b, c.word)
+	if n > 8 {
+		copy(b[8:], c.high[8:n])
+	}
+	putLow(b[n:], c.low)
+	b[n+4], b[n+5] = ']', ','
+	return n + 6
+}
+
+// putLow writes the last four digits of a second.
+func putLow(b []byte, low int64) {
+	upper, lower := uint32(low)/100, uint32(low)%100
+	_ = b[3]
+	b[0], b[1], b[2], b[3] = '0'+byte(upper/10), '0'+byte(upper%10), '0'+byte(lower/10), '0'+byte(lower%10)
 }
