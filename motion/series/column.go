@@ -143,8 +143,8 @@ func appendLevels[N number](dst []byte, levels []N) []byte {
 
 // appendCells appends the column of an open block's rows, like appendColumn of their records.
 func (s *streams) appendCells(dst []byte, cells []cell, share bool) []byte {
-	s.values, s.densities = slices.Grow(s.values[:0], len(cells)), slices.Grow(s.densities[:0], len(cells))
-	head, current, allFull := len(dst), run{}, true
+	values, densities := slices.Grow(s.values[:0], len(cells))[:len(cells)], slices.Grow(s.densities[:0], len(cells))[:len(cells)]
+	n, head, current, allFull := 0, len(dst), run{}, true
 	dst = append(dst, 0)
 	for _, c := range cells {
 		k := c.kind()
@@ -155,14 +155,17 @@ func (s *streams) appendCells(dst []byte, cells []cell, share bool) []byte {
 		current.rows++
 		switch {
 		case k != active:
+			continue
 		case share:
-			s.values = append(s.values, percent(int(c.value), int(c.frames)))
+			values[n] = percent(int(c.value), int(c.frames))
 		default:
 			density := c.density()
-			s.values, s.densities = append(s.values, c.value), append(s.densities, density)
+			values[n], densities[n] = c.value, density
 			allFull = allFull && density == full
 		}
+		n++
 	}
+	s.values, s.densities = values[:n], densities[:n]
 	dst = appendRun(dst, head, current, (current.kind+1)%kinds)
 	return s.appendPlainStreams(dst, head, share, allFull)
 }

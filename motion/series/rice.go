@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 )
 
 // Codings of a stream of values.
@@ -129,17 +130,19 @@ func appendRice[N number](dst []byte, values []N) []byte {
 			pending |= (1<<escapeOnes - 1 | uint64(v)<<escapeOnes) << size
 			size += escapeOnes + plain
 		}
-		for ; size >= 16; size -= 16 {
-			dst = append(dst, byte(pending), byte(pending>>8))
-			pending >>= 16
+		if cap(dst)-len(dst) < 8 {
+			dst = slices.Grow(dst, max(len(values), 8))
 		}
+		n := len(dst)
+		binary.LittleEndian.PutUint64(dst[n:n+8], pending) // all of it: what is no whole byte is written again
+		whole := size >> 3
+		dst = dst[:n+int(whole)]
+		pending >>= whole << 3
+		size &= 7
 		m.learn(int(v), folded)
 	}
 	if size > 0 {
 		dst = append(dst, byte(pending))
-	}
-	if size > 8 {
-		dst = append(dst, byte(pending>>8))
 	}
 	return dst
 }
