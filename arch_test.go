@@ -145,7 +145,7 @@ var arrows = map[string][]string{
 	"firmware-sim/clocktest":   {},
 	"broker/guard/guardtest":   {"broker/guard"},
 	"api/apitest":              {"api", "api/server"},
-	"api/sampletest":           {"api", "api/live", "motion/fault"},
+	"api/sampletest":           {"api", "api/live", "motion/fault", "motion/feed"},
 	"api/appliance/box":        {"broker/wire", "motion"},
 	"api/appliance/abusetest":  {},
 	"api/appliance/crashtest":  {},

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -156,10 +157,14 @@ func (e *typed) stream(w http.ResponseWriter, r *Request, known, who, in any) er
 // recheck returns a function that checks the credentials of a live request again, which known
 // has shown. It keeps what an authenticator may see of the request, and nothing else.
 func (e *typed) recheck(r *Request, known any) func(context.Context) error {
-	method, address, remote := r.http.Method, r.http.URL, r.http.RemoteAddr
-	authorization, params := strings.Clone(r.http.Header.Get("Authorization")), r.params
+	method, remote := r.http.Method, r.http.RemoteAddr
+	query, authorization := strings.Clone(r.http.URL.RawQuery), strings.Clone(r.http.Header.Get("Authorization"))
+	params := slices.Clone(r.params)
+	for i := range params {
+		params[i].value = strings.Clone(params[i].value)
+	}
 	return func(ctx context.Context) error {
-		again := &http.Request{Method: method, URL: address, Pattern: e.route, RemoteAddr: remote, Header: http.Header{"Connection": {"Upgrade"}, "Upgrade": {"websocket"}}}
+		again := &http.Request{Method: method, URL: &url.URL{RawQuery: query}, Pattern: e.route, RemoteAddr: remote, Header: http.Header{"Connection": {"Upgrade"}, "Upgrade": {"websocket"}}}
 		if authorization != "" {
 			again.Header.Set("Authorization", authorization)
 		}

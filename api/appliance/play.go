@@ -91,18 +91,12 @@ func (a *Appliance) Watch(ctx context.Context, network motion.NetworkID, see fun
 	if err != nil {
 		return err
 	}
+	defer context.AfterFunc(ctx, events.Close)()
 	defer events.Close()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case m, open := <-events.C():
-			if !open {
-				return nil
-			}
-			see(*m.Event)
-		}
+	for m := range events.All() {
+		see(*m.Event)
 	}
+	return nil
 }
 
 // Settle makes an account that looks after the appliance and owns the home of a network, as if it had claimed that at since, has

@@ -12,6 +12,7 @@ import (
 	"sensegate/motion"
 	"sensegate/motion/engine/sensing"
 	"sensegate/motion/fault"
+	"sensegate/motion/feed"
 	"sensegate/store"
 )
 
@@ -44,12 +45,13 @@ const (
 
 // installationFeed looks at a home for one reader. Its goroutine ends with Close.
 type installationFeed struct {
+	*feed.Subscription[struct{}, []byte] // of its only reader; it ends when that falls behind or may not see the home any more
+
+	hub     feed.Hub[struct{}, []byte]
 	browser *Browser
 	who     auth.Installer
 	cancel  context.CancelFunc
 	done    chan struct{}
-	c       chan []byte
-	behind  bool // written before c is closed
 
 	looks int
 	sent  map[string][]byte // what was sent of each part, without figures that change all the time
@@ -58,7 +60,8 @@ type installationFeed struct {
 // installation streams how the devices and links of a home are while somebody sets it up.
 func (b *Browser) installation(ctx context.Context, who auth.Installer, _ *SetupQuery) (*live.Stream, error) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // it outlives the request
-	f := &installationFeed{browser: b, who: who, cancel: cancel, done: make(chan struct{}), c: make(chan []byte, installationQueue), sent: map[string][]byte{}}
+	f := &installationFeed{browser: b, who: who, cancel: cancel, done: make(chan struct{}), sent: map[string][]byte{}}
+	f.Subscription = f.hub.Subscribe(struct{}{}, installationQueue)
 	first, err := f.look(ctx)
 	if err != nil {
 		cancel()
@@ -71,15 +74,6 @@ func (b *Browser) installation(ctx context.Context, who auth.Installer, _ *Setup
 	}, first).UntilGone(), nil
 }
 
-// C returns the messages. It is closed when the reader falls behind or may not see the home any more.
-func (f *installationFeed) C() <-chan []byte { return f.c }
-
-// Behind reports whether the reader fell behind.
-func (f *installationFeed) Behind() bool { return f.behind }
-
-// Stopped reports whether the source stops; it does not before its readers.
-func (f *installationFeed) Stopped() bool { return false }
-
 // Close ends the looking and waits for that.
 func (f *installationFeed) Close() {
 	f.cancel()
@@ -89,7 +83,7 @@ func (f *installationFeed) Close() {
 // run looks at the home until the feed is closed.
 func (f *installationFeed) run(ctx context.Context) {
 	defer close(f.done)
-	defer close(f.c)
+	defer f.hub.End(struct{}{})
 	ticker := time.NewTicker(installationPace)
 	defer ticker.Stop()
 	for {
@@ -109,10 +103,7 @@ func (f *installationFeed) run(ctx context.Context) {
 		if err != nil || message == nil {
 			continue // it is shown again when the database answers
 		}
-		select {
-		case f.c <- message:
-		default:
-			f.behind = true
+		if f.hub.Publish(struct{}{}, message); f.Behind() {
 			return
 		}
 	}

@@ -46,16 +46,17 @@ const (
 )
 
 // connection is one websocket. read and write run in a goroutine each; only write sends
-// messages. It waits for messages and for wake alone, because each further channel would
-// slow down every message.
+// messages. It waits for one channel alone, that of the stream's subscription, because each
+// further one would slow down every message and take memory.
 type connection struct {
 	ws   *websocket.Conn
 	pace pace
 	stop <-chan struct{} // the server stops
-	gone chan struct{}   // closed by read when the other end is gone
-	wake chan struct{}   // holds one when stop, gone, pingDue or recheckDue may have changed
+	wake chan struct{}   // holds one when there may be messages, or signalled is set
 
+	gone                atomic.Bool // read has ended, as the other end is gone
 	pingDue, recheckDue atomic.Bool
+	signalled           atomic.Bool // stop, gone, pingDue or recheckDue may have changed
 
 	recheck func(context.Context) error // whether the viewer may still see this
 
@@ -63,12 +64,9 @@ type connection struct {
 	leaving bool // a close frame is out
 }
 
-func newConnection(ws *websocket.Conn, set *Set, recheck func(context.Context) error) *connection {
+func newConnection(ws *websocket.Conn, set *Set, wake chan struct{}, recheck func(context.Context) error) *connection {
 	setWriteBuffer(ws.NetConn())
-	return &connection{
-		ws: ws, pace: set.pace, stop: set.stop, recheck: recheck,
-		gone: make(chan struct{}), wake: make(chan struct{}, 1),
-	}
+	return &connection{ws: ws, pace: set.pace, stop: set.stop, wake: wake, recheck: recheck}
 }
 
 // setWriteBuffer limits what the kernel holds for a viewer. A TCP connection may be below
@@ -89,6 +87,7 @@ func setWriteBuffer(conn net.Conn) {
 
 // signal makes write check stop, gone, pingDue and recheckDue.
 func (c *connection) signal() {
+	c.signalled.Store(true)
 	select {
 	case c.wake <- struct{}{}:
 	default: // it is about to
@@ -99,7 +98,7 @@ func (c *connection) signal() {
 // the connection.
 func (c *connection) read() {
 	defer c.signal()
-	defer close(c.gone)
+	defer c.gone.Store(true)
 	defer c.ws.Close()
 	c.ws.SetReadLimit(readLimit)
 	c.wait(c.pace.pong, false)
@@ -190,7 +189,7 @@ func (c *connection) send(write func() error) bool {
 	return write() == nil
 }
 
-// ended returns the close code for a subscription whose channel was closed.
+// ended returns the close code for a subscription that has ended.
 func (c *connection) ended(behind, stopped bool) int {
 	select {
 	case <-c.stop: // the source stops with the server
@@ -212,9 +211,10 @@ func (c *connection) woken(pings *time.Timer) (code int, over bool) {
 	select {
 	case <-c.stop:
 		return websocket.CloseGoingAway, true
-	case <-c.gone:
-		return 0, true
 	default:
+	}
+	if c.gone.Load() {
+		return 0, true
 	}
 	ping, recheck := c.pingDue.Swap(false), c.recheckDue.Swap(false)
 	if ping || recheck {
@@ -241,11 +241,14 @@ func pump[M any](c *connection, sub Subscription[M], frame func(M) (*Frame, erro
 		return code, nil
 	}
 	for {
-		select {
-		case m, open := <-sub.C():
-			if !open {
-				return c.ended(sub.Behind(), sub.Stopped()), nil
+		if c.signalled.Load() && c.signalled.Swap(false) {
+			if code, over := c.woken(pings); over {
+				return code, nil
 			}
+		}
+		m, ok, open := sub.Next()
+		switch {
+		case ok:
 			prepared, err := frame(m)
 			if err != nil {
 				return websocket.CloseInternalServerErr, fmt.Errorf("encode message: %w", err)
@@ -253,10 +256,10 @@ func pump[M any](c *connection, sub Subscription[M], frame func(M) (*Frame, erro
 			if prepared != nil && !c.send(func() error { return c.ws.WritePreparedMessage(prepared) }) {
 				return 0, nil
 			}
-		case <-c.wake:
-			if code, over := c.woken(pings); over {
-				return code, nil
-			}
+		case !open:
+			return c.ended(sub.Behind(), sub.Stopped()), nil
+		default:
+			<-c.wake
 		}
 	}
 }

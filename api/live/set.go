@@ -90,7 +90,7 @@ func (l *Set) Start(w http.ResponseWriter, r *http.Request, s *Stream, viewer Vi
 		leave()
 		return
 	}
-	c, route := newConnection(ws, l, viewer.Recheck), viewer.Route // and nothing else of the request is kept
+	c, route := newConnection(ws, l, s.wake, viewer.Recheck), viewer.Route // and nothing else of the request is kept
 	l.add(c)
 	go c.read()
 	go func() {
@@ -101,7 +101,9 @@ func (l *Set) Start(w http.ResponseWriter, r *http.Request, s *Stream, viewer Vi
 		if err != nil {
 			l.log.Error("live connection failed", "route", route, "err", err)
 		}
-		<-c.gone
+		for !c.gone.Load() {
+			<-c.wake
+		}
 	}()
 }
 

@@ -34,12 +34,13 @@ func Prepare(json []byte) Prepared {
 // NetworkKey is the key of streams about a network: those of both interfaces count together.
 func NetworkKey[ID ~uint32](id ID) string { return fmt.Sprintf("network/%d", id) }
 
-// Subscription is where a connection takes its messages from. The channel is bounded; the
-// other side closes it when the reader falls behind, or when there is nothing more to say.
+// Subscription is where a connection takes its messages from, such as one of motion/feed. It
+// ends when the reader falls behind, or when there is nothing more to say.
 type Subscription[M any] interface {
-	C() <-chan M
-	Behind() bool  // why the channel was closed: the reader fell behind
-	Stopped() bool // or the source stops, with what it tells of still there
+	Next() (m M, ok, open bool) // the next message; without one, open says whether there can be more
+	Ready() chan struct{}       // holds one when Next may have more to say; the connection puts one in as well
+	Behind() bool               // why it has ended: the reader fell behind
+	Stopped() bool              // or the source stops, with what it tells of still there
 	Close()
 }
 
@@ -56,6 +57,7 @@ type Subscription[M any] interface {
 type Stream struct {
 	key   string
 	pump  func(*connection) (code int, err error)
+	wake  chan struct{}
 	close func()
 	ended int // close code when the subscription has ended
 }
@@ -72,6 +74,7 @@ type Stream struct {
 func NewStream[M any](key string, sub Subscription[M], frame func(M) (*Frame, error), first ...[]byte) *Stream {
 	return &Stream{
 		key:   key,
+		wake:  sub.Ready(),
 		close: sub.Close,
 		ended: websocket.CloseNormalClosure,
 		pump: func(c *connection) (int, error) {

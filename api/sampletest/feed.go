@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"sync"
 	"testing"
 	"time"
 
@@ -13,80 +12,30 @@ import (
 	"sensegate/api"
 	"sensegate/api/live"
 	"sensegate/motion/fault"
+	"sensegate/motion/feed"
 )
 
-// Feed is a bounded fan-out like motion/feed: a reader whose queue is full is
-// cut off by closing its channel.
+// Feed is a hub with one key.
 type Feed struct {
-	mu   sync.Mutex
-	subs map[*subscription]bool
-}
-
-type subscription struct {
-	feed   *Feed
-	ch     chan *live.Frame
-	behind bool
+	hub feed.Hub[struct{}, *live.Frame]
 }
 
 // NewFeed returns a feed without readers.
-func NewFeed() *Feed { return &Feed{subs: map[*subscription]bool{}} }
+func NewFeed() *Feed { return &Feed{} }
 
-// Subscribe returns a reader with a queue of so many frames.
+// Subscribe returns a reader that may fall behind by so many frames.
 func (f *Feed) Subscribe(queue int) live.Subscription[*live.Frame] {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	s := &subscription{feed: f, ch: make(chan *live.Frame, queue)}
-	f.subs[s] = true
-	return s
+	return f.hub.Subscribe(struct{}{}, queue)
 }
 
 // Publish sends a frame to every reader.
-func (f *Feed) Publish(m *live.Frame) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for s := range f.subs {
-		select {
-		case s.ch <- m:
-		default:
-			delete(f.subs, s)
-			s.behind = true
-			close(s.ch)
-		}
-	}
-}
+func (f *Feed) Publish(m *live.Frame) { f.hub.Publish(struct{}{}, m) }
 
 // Viewers returns how many readers there are.
-func (f *Feed) Viewers() int {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return len(f.subs)
-}
+func (f *Feed) Viewers() int { return f.hub.Readers(struct{}{}) }
 
 // End ends all subscriptions: there is nothing more to say.
-func (f *Feed) End() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for s := range f.subs {
-		delete(f.subs, s)
-		close(s.ch)
-	}
-}
-
-func (s *subscription) C() <-chan *live.Frame { return s.ch }
-
-func (s *subscription) Behind() bool {
-	s.feed.mu.Lock()
-	defer s.feed.mu.Unlock()
-	return s.behind
-}
-
-func (s *subscription) Stopped() bool { return false }
-
-func (s *subscription) Close() {
-	s.feed.mu.Lock()
-	defer s.feed.mu.Unlock()
-	delete(s.feed.subs, s)
-}
+func (f *Feed) End() { f.hub.End(struct{}{}) }
 
 // AsIs sends every frame.
 func AsIs(m *live.Frame) (*live.Frame, error) { return m, nil }

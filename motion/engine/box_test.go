@@ -370,15 +370,14 @@ func drain(t *testing.T, s *sensing.Subscription) []state.Message {
 	synctest.Wait()
 	var list []state.Message
 	for {
-		select {
-		case m, ok := <-s.C():
-			if !ok {
-				t.Fatal("the subscription has ended")
-			}
-			list = append(list, m)
-		default:
+		m, ok, open := s.Next()
+		if !open {
+			t.Fatal("the subscription has ended")
+		}
+		if !ok {
 			return list
 		}
+		list = append(list, m)
 	}
 }
 

@@ -47,7 +47,7 @@ func TestChangeAndItsEventAreOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	message := <-live.C()
+	message, _ := live.Wait()
 	stored := s.stored(t)
 	if len(stored) != 1 || stored[0].Detail["value"] != 2.0 || message.Event.ID != stored[0].ID {
 		t.Errorf("stored %+v, pushed %+v", stored, message.Event)

@@ -96,7 +96,7 @@ func (b *box) peopleTasks(id motion.NetworkID) map[string]func(i int) error {
 			}
 			defer s.Close()
 			select {
-			case <-s.C():
+			case <-s.Ready():
 			case <-time.After(time.Second):
 			}
 			_, err = b.Sensing.Refresh(id)

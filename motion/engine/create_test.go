@@ -46,7 +46,7 @@ func TestCreatedEventIsCompletedFromTheRecords(t *testing.T) {
 	if list := s.stored(t); len(list) != 1 || list[0].ID != event.ID {
 		t.Errorf("stored %+v", list)
 	}
-	if pushed := <-live.C(); pushed.Event.ID != event.ID {
+	if pushed, _ := live.Wait(); pushed.Event.ID != event.ID {
 		t.Errorf("pushed %+v", pushed.Event)
 	}
 }

@@ -410,7 +410,7 @@ func TestSlowReaderIsCutOff(t *testing.T) {
 		live := b.watch(id)
 		b.send(33, 0, 0)
 		n := 0
-		for range live.C() {
+		for range live.All() {
 			n++
 		}
 		if n != 64 || !live.Behind() {

@@ -69,7 +69,7 @@ func (w *watched) take(m state.Message) {
 // finish reads to the end, which must be done.
 func (w *watched) finish() {
 	w.t.Helper()
-	for m := range w.updates.C() {
+	for m := range w.updates.All() {
 		w.take(m)
 	}
 	if !w.done || w.updates.Behind() {
@@ -187,7 +187,7 @@ func TestSlowReaderOfAMonitorIsCutOff(t *testing.T) {
 				answered++
 			}
 		}
-		for m := range w.updates.C() {
+		for m := range w.updates.All() {
 			w.take(m)
 		}
 		if w.done || !w.updates.Behind() {

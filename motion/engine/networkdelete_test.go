@@ -135,7 +135,7 @@ func TestDeletionEndsStreamsSessionsAndCommands(t *testing.T) {
 			}
 		}
 		var states []string
-		for m := range watch.C() {
+		for m := range watch.All() {
 			var update struct {
 				Type   string          `json:"type"`
 				Action command.Command `json:"action"`
@@ -162,13 +162,8 @@ func TestDeletionEndsStreamsSessionsAndCommands(t *testing.T) {
 // hasEnded reports whether a stream has ended, behind what still waits in it.
 func hasEnded(s *sensing.Subscription) bool {
 	for {
-		select {
-		case _, open := <-s.C():
-			if !open {
-				return true
-			}
-		default:
-			return false
+		if _, ok, open := s.Next(); !ok {
+			return !open
 		}
 	}
 }

@@ -1,62 +1,94 @@
 // Package feed fans live values out to readers. It knows keys and queues and
 // nothing of what it carries.
 //
-// Publish never waits: every subscription has a bounded queue, and a reader
-// whose queue is full is cut off (its channel is closed) rather than waited for.
-// All methods may be called concurrently.
+// The values of a key are one list, of which each reader knows its place: a reader costs the
+// same however many values it may fall behind, and what all have read is forgotten. Publish
+// never waits: a reader that has fallen behind further is cut off. All methods may be called
+// concurrently; those of one Subscription that read, by one goroutine at a time.
 package feed
 
-import "sync"
+import (
+	"iter"
+	"sync"
+	"sync/atomic"
+)
 
 // Hub carries values of V to the subscribers of a key. The zero Hub is ready.
 type Hub[K comparable, V any] struct {
 	mu     sync.Mutex
-	topics map[K]map[*Subscription[K, V]]struct{}
+	topics map[K]*topic[K, V]
 	closed bool
 }
 
-// Subscription is one reader's queue.
+// topic is what is published under a key while it has readers.
+type topic[K comparable, V any] struct {
+	last    *entry[V]
+	readers map[*Subscription[K, V]]struct{}
+}
+
+// entry is a value of the list.
+type entry[V any] struct {
+	value  V
+	number uint64 // counts the values of the list
+	next   atomic.Pointer[entry[V]]
+}
+
+// Subscription is one reader's place in the list.
 type Subscription[K comparable, V any] struct {
-	hub    *Hub[K, V]
-	key    K
-	values chan V
-	// All are guarded by hub.mu.
-	ended   bool
-	behind  bool
-	stopped bool
+	hub   *Hub[K, V]
+	key   K
+	queue uint64
+	ready chan struct{}
+	at    *entry[V]     // the last one that was read
+	read  atomic.Uint64 // its number
+	end   atomic.Uint64 // number after that of the last value to read; 0: it goes on
+
+	behind, stopped bool // guarded by hub.mu
 }
 
 // Subscribe adds a reader of key that may fall behind by queue values (at least 1). The caller
 // closes it. On a closed hub the subscription has ended at once.
 func (h *Hub[K, V]) Subscribe(key K, queue int) *Subscription[K, V] {
-	s := &Subscription[K, V]{hub: h, key: key, values: make(chan V, max(queue, 1))}
+	s := &Subscription[K, V]{hub: h, key: key, queue: uint64(max(queue, 1)), ready: make(chan struct{}, 1)}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
-		s.stopped = true
-		s.end()
+		s.at, s.stopped = &entry[V]{}, true
+		s.end.Store(1)
+		s.wake()
 		return s
 	}
-	if h.topics == nil {
-		h.topics = map[K]map[*Subscription[K, V]]struct{}{}
+	t := h.topics[key]
+	if t == nil {
+		if h.topics == nil {
+			h.topics = map[K]*topic[K, V]{}
+		}
+		t = &topic[K, V]{last: &entry[V]{}, readers: map[*Subscription[K, V]]struct{}{}}
+		h.topics[key] = t
 	}
-	if h.topics[key] == nil {
-		h.topics[key] = map[*Subscription[K, V]]struct{}{}
-	}
-	h.topics[key][s] = struct{}{}
+	s.at = t.last
+	s.read.Store(t.last.number)
+	t.readers[s] = struct{}{}
 	return s
 }
 
-// Publish queues v for every reader of key. A reader whose queue is full is cut off.
+// Publish gives v to every reader of key. A reader whose queue is full is cut off before it.
 func (h *Hub[K, V]) Publish(key K, v V) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for s := range h.topics[key] {
-		select {
-		case s.values <- v:
-		default:
+	t := h.topics[key]
+	if t == nil {
+		return
+	}
+	e := &entry[V]{value: v, number: t.last.number + 1}
+	t.last.next.Store(e)
+	t.last = e
+	for s := range t.readers {
+		if e.number-s.read.Load() > s.queue {
 			s.behind = true
-			h.drop(s)
+			h.drop(s, e.number)
+		} else {
+			s.wake()
 		}
 	}
 }
@@ -65,15 +97,20 @@ func (h *Hub[K, V]) Publish(key K, v V) {
 func (h *Hub[K, V]) Readers(key K) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return len(h.topics[key])
+	if t := h.topics[key]; t != nil {
+		return len(t.readers)
+	}
+	return 0
 }
 
-// End ends all subscriptions of key.
+// End ends all subscriptions of key, once they have read what there is.
 func (h *Hub[K, V]) End(key K) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for s := range h.topics[key] {
-		h.drop(s)
+	if t := h.topics[key]; t != nil {
+		for s := range t.readers {
+			h.drop(s, t.last.number+1)
+		}
 	}
 }
 
@@ -82,34 +119,71 @@ func (h *Hub[K, V]) Close() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.closed = true
-	for _, readers := range h.topics {
-		for s := range readers {
+	for _, t := range h.topics {
+		for s := range t.readers {
 			s.stopped = true
-			h.drop(s)
+			h.drop(s, t.last.number+1)
 		}
 	}
 }
 
-// drop removes and ends s; hub.mu is held.
-func (h *Hub[K, V]) drop(s *Subscription[K, V]) {
-	readers := h.topics[s.key]
-	delete(readers, s)
-	if len(readers) == 0 {
+// drop removes s and ends it before the value of number end; hub.mu is held.
+func (h *Hub[K, V]) drop(s *Subscription[K, V], end uint64) {
+	t := h.topics[s.key]
+	delete(t.readers, s)
+	if len(t.readers) == 0 {
 		delete(h.topics, s.key)
 	}
-	s.end()
+	s.end.Store(end)
+	s.wake()
 }
 
-// end closes the channel once; hub.mu is held.
-func (s *Subscription[K, V]) end() {
-	if !s.ended {
-		s.ended = true
-		close(s.values)
+// wake makes a reader that waits look.
+func (s *Subscription[K, V]) wake() {
+	select {
+	case s.ready <- struct{}{}:
+	default: // it is about to
 	}
 }
 
-// C returns the values in order; it is closed when the subscription has ended.
-func (s *Subscription[K, V]) C() <-chan V { return s.values }
+// Ready returns a channel that holds one when Next may have more to say than when it was last
+// asked. Others may put one in, without waiting, to wake the reader for reasons of their own.
+func (s *Subscription[K, V]) Ready() chan struct{} { return s.ready }
+
+// Next returns the next value, without waiting; ok is false when there is none now. When open
+// is false too there never will be.
+func (s *Subscription[K, V]) Next() (v V, ok, open bool) {
+	end := s.end.Load() // before the list is looked at, which then has all values up to it
+	e := s.at.next.Load()
+	if e == nil || end > 0 && e.number >= end {
+		return v, false, end == 0
+	}
+	s.at = e
+	s.read.Store(e.number)
+	return e.value, true, true
+}
+
+// Wait returns the next value, and waits for it; ok is false when the subscription has ended.
+func (s *Subscription[K, V]) Wait() (v V, ok bool) {
+	for {
+		v, ok, open := s.Next()
+		if ok || !open {
+			return v, ok
+		}
+		<-s.ready
+	}
+}
+
+// All yields the values until the subscription has ended.
+func (s *Subscription[K, V]) All() iter.Seq[V] {
+	return func(yield func(V) bool) {
+		for {
+			if v, ok := s.Wait(); !ok || !yield(v) {
+				return
+			}
+		}
+	}
+}
 
 // Behind reports whether the reader was cut off because it fell behind.
 func (s *Subscription[K, V]) Behind() bool {
@@ -129,7 +203,7 @@ func (s *Subscription[K, V]) Stopped() bool {
 func (s *Subscription[K, V]) Close() {
 	s.hub.mu.Lock()
 	defer s.hub.mu.Unlock()
-	if !s.ended {
-		s.hub.drop(s)
+	if s.end.Load() == 0 {
+		s.hub.drop(s, s.hub.topics[s.key].last.number+1)
 	}
 }

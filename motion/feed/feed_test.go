@@ -1,6 +1,7 @@
 package feed_test
 
 import (
+	"slices"
 	"sync"
 	"testing"
 
@@ -17,14 +18,14 @@ func TestReadersGetTheirKeyInOrder(t *testing.T) {
 	hub.Publish("b", 99)
 	hub.Close()
 	var got []int
-	for v := range a.C() {
+	for v := range a.All() {
 		got = append(got, v)
 	}
 	if len(got) != 5 || got[0] != 0 || got[4] != 4 {
 		t.Errorf("reader of a got %v, want 0..4", got)
 	}
-	if v := <-b.C(); v != 99 {
-		t.Errorf("reader of b got %d, want 99", v)
+	if v, ok := b.Wait(); v != 99 || !ok {
+		t.Errorf("reader of b got %d %v, want 99", v, ok)
 	}
 }
 
@@ -36,17 +37,20 @@ func TestSlowReaderIsCutOffAndNobodyWaits(t *testing.T) {
 		hub.Publish("k", i)
 	}
 	n := 0
-	for range slow.C() {
+	for range slow.All() {
 		n++
 	}
 	if n != 2 || !slow.Behind() {
 		t.Errorf("slow reader got %d values, behind %v; want 2 and true", n, slow.Behind())
 	}
-	if len(quick.C()) != 10 || quick.Behind() {
-		t.Errorf("quick reader has %d values, behind %v; want 10 and false", len(quick.C()), quick.Behind())
-	}
 	if hub.Readers("k") != 1 {
 		t.Errorf("%d readers left, want 1", hub.Readers("k"))
+	}
+	quick.Close()
+	hub.Publish("k", 10) // after the end of both
+	got := slices.Collect(quick.All())
+	if !slices.Equal(got, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}) || quick.Behind() {
+		t.Errorf("quick reader got %v, behind %v; want 0..9 and false", got, quick.Behind())
 	}
 }
 
@@ -57,11 +61,15 @@ func TestEndAndCloseEndSubscriptionsOnce(t *testing.T) {
 	hub.End(1)
 	s.Close()
 	hub.Close()
-	if _, open := <-s.C(); open {
-		t.Error("channel is open after End")
-	}
-	if _, open := <-hub.Subscribe(1, 1).C(); open {
-		t.Error("a subscription on a closed hub is open")
+	for name, s := range map[string]*feed.Subscription[int, int]{"ended": s, "on a closed hub": hub.Subscribe(1, 1)} {
+		if _, ok, open := s.Next(); ok || open {
+			t.Errorf("a subscription %s is open", name)
+		}
+		select {
+		case <-s.Ready():
+		default:
+			t.Errorf("the reader of a subscription %s is not woken", name)
+		}
 	}
 	if s.Behind() {
 		t.Error("an ended reader counts as behind")
@@ -84,6 +92,50 @@ func TestReadersOfAClosedHubWereStopped(t *testing.T) {
 			t.Errorf("%s: stopped %v, want %v", name, got, c.want)
 		}
 	}
+}
+
+func TestAClosedReaderGetsNothingThatOthersGetLater(t *testing.T) {
+	t.Parallel()
+	var hub feed.Hub[string, int]
+	left, stays := hub.Subscribe("k", 8), hub.Subscribe("k", 8)
+	hub.Publish("k", 1)
+	left.Close()
+	hub.Publish("k", 2)
+	if got := slices.Collect(left.All()); !slices.Equal(got, []int{1}) {
+		t.Errorf("the reader that left got %v, want 1", got)
+	}
+	hub.End("k")
+	if got := slices.Collect(stays.All()); !slices.Equal(got, []int{1, 2}) {
+		t.Errorf("the reader that stayed got %v, want 1 and 2", got)
+	}
+}
+
+func TestAReaderIsWokenAndMissesNothing(t *testing.T) {
+	t.Parallel()
+	var hub feed.Hub[string, int]
+	const last = 20_000
+	var readers sync.WaitGroup
+	for range 3 {
+		s := hub.Subscribe("k", last)
+		readers.Go(func() {
+			want := 1
+			for v := range s.All() {
+				if v != want {
+					t.Errorf("got %d, want %d", v, want)
+					return
+				}
+				want++
+			}
+			if want != last+1 {
+				t.Errorf("ended before %d", want)
+			}
+		})
+	}
+	for v := 1; v <= last; v++ {
+		hub.Publish("k", v)
+	}
+	hub.Close()
+	readers.Wait()
 }
 
 func TestConcurrentUse(t *testing.T) {

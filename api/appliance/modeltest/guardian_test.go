@@ -73,17 +73,12 @@ func (d *trial) matrix(levels [2]float64, count int, loc string) {
 	d.report(wire.EventMatrix, message)
 	var frames []motion.LiveFrame
 	synctest.Wait()
-	for waiting := true; waiting; {
-		select {
-		case m := <-d.live.C():
-			var f motion.LiveFrame
-			if err := json.Unmarshal(m.JSON, &f); err != nil {
-				d.t.Fatal(err)
-			}
-			frames = append(frames, f)
-		default:
-			waiting = false
+	for m, ok, _ := d.live.Next(); ok; m, ok, _ = d.live.Next() {
+		var f motion.LiveFrame
+		if err := json.Unmarshal(m.JSON, &f); err != nil {
+			d.t.Fatal(err)
 		}
+		frames = append(frames, f)
 	}
 	for k, v := range values {
 		if frame := d.take(first+0.5*float64(k), v, loc); frame != "" {

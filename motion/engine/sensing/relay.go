@@ -100,7 +100,7 @@ func (se *Sensing) deliver(key deliveryKey, relay Relay) error {
 	one := &delivery{frames: frames, end: time.AfterFunc(relayTime, frames.Close)}
 	d.current[key] = one
 	d.running.Go(func() {
-		for m := range frames.C() {
+		for m := range frames.All() {
 			relay.Deliver(key.network, m.JSON)
 		}
 		d.ended(key, one)

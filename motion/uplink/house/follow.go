@@ -108,24 +108,29 @@ func (f *follower) run(changes *feed.Subscription[struct{}, motion.NetworkID]) {
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()
 	for {
+		id, ok, open := changes.Next()
+		if ok {
+			if f.settle() {
+				f.tell(homeassistant.Change{})
+			} else if f.watchOf(id) != nil {
+				f.tell(homeassistant.Change{Network: id})
+			}
+			continue
+		}
+		if !open && !changes.Behind() { // the engine stops
+			<-f.ctx.Done()
+			return
+		}
+		if !open {
+			changes = f.Engine.State.Changes.Subscribe(struct{}{}, changesBehind)
+			f.settle()
+			f.tell(homeassistant.Change{})
+			continue
+		}
 		select {
 		case <-f.ctx.Done():
 			return
-		case id, ok := <-changes.C():
-			if !ok && !changes.Behind() { // the engine stops
-				changes.Close()
-				<-f.ctx.Done()
-				return
-			}
-			if !ok {
-				changes = f.Engine.State.Changes.Subscribe(struct{}{}, changesBehind)
-				f.tell(homeassistant.Change{})
-			}
-			if f.settle() {
-				f.tell(homeassistant.Change{})
-			} else if ok && f.watchOf(id) != nil {
-				f.tell(homeassistant.Change{Network: id})
-			}
+		case <-changes.Ready():
 		case <-ticker.C:
 			for _, id := range f.Networks() {
 				f.look(id)
@@ -200,27 +205,32 @@ func (f *follower) watchOf(id motion.NetworkID) *watch {
 func (f *follower) hear(id motion.NetworkID, moments *feed.Subscription[motion.NetworkID, *state.Moment], events *feed.Subscription[motion.NetworkID, state.Message]) {
 	defer func() { moments.Close(); events.Close() }()
 	for {
+		m, isMoment, open := moments.Next()
+		switch {
+		case isMoment:
+			f.moment(id, m)
+		case !open && !moments.Behind():
+			return
+		case !open:
+			moments = f.Engine.State.Moments.Subscribe(id, momentsBehind)
+		}
+		e, isEvent, open := events.Next()
+		switch {
+		case isEvent && e.Event != nil:
+			f.event(id, e.Event)
+		case !open && !events.Behind():
+			return
+		case !open:
+			events = f.Engine.State.LiveEvents.Subscribe(id, eventsBehind)
+		}
+		if isMoment || isEvent {
+			continue
+		}
 		select {
 		case <-f.ctx.Done():
 			return
-		case m, ok := <-moments.C():
-			switch {
-			case ok:
-				f.moment(id, m)
-			case moments.Behind():
-				moments = f.Engine.State.Moments.Subscribe(id, momentsBehind)
-			default:
-				return
-			}
-		case m, ok := <-events.C():
-			switch {
-			case ok && m.Event != nil:
-				f.event(id, m.Event)
-			case !ok && events.Behind():
-				events = f.Engine.State.LiveEvents.Subscribe(id, eventsBehind)
-			case !ok:
-				return
-			}
+		case <-moments.Ready():
+		case <-events.Ready():
 		}
 	}
 }
