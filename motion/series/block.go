@@ -9,6 +9,7 @@ import (
 	"hash/crc32"
 	"iter"
 	"slices"
+	"sync"
 )
 
 // Format of a value, version 1. One value holds consecutive rows of all series of one network
@@ -124,31 +125,37 @@ func (b *Block) AppendValue(dst []byte) []byte {
 		}
 	}
 	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(b.columns[i].id, b.columns[j].id) })
-	w := newValueWriter(dst, b.tier, b.start, b.tier.Rows(), len(order))
+	w := newValueWriter(b.tier, b.start, b.tier.Rows(), len(order))
 	for _, i := range order {
 		c := &b.columns[i]
 		before := len(w.columns)
-		w.columns = w.streams.appendCells(w.columns, c.cells, c.share)
+		w.columns = w.appendCells(w.columns, c.cells, c.share)
 		w.name(c.id, len(w.columns)-before)
 	}
-	return w.close()
+	return w.appendTo(dst)
 }
 
-// valueWriter appends a value series by series.
+// coder is the memory in which columns are coded.
+type coder struct {
+	streams
+	head, columns []byte
+}
+
+// coders are kept from one value to the next: a flush codes those of all networks.
+var coders = sync.Pool{New: func() any { return new(coder) }}
+
+// valueWriter makes a value series by series.
 type valueWriter struct {
-	dst      []byte
-	begin    int // of the value in dst
+	*coder   // until appendTo
 	tier     Tier
 	previous ID
-	columns  []byte
-	streams  streams // memory for the next column
 }
 
-func newValueWriter(dst []byte, tier Tier, start int64, rows, series int) *valueWriter {
-	w := &valueWriter{begin: len(dst), tier: tier, columns: make([]byte, 0, 1024)}
-	w.dst = append(dst, version)
+func newValueWriter(tier Tier, start int64, rows, series int) *valueWriter {
+	w := &valueWriter{coder: coders.Get().(*coder), tier: tier}
+	w.head, w.columns = append(w.head[:0], version), w.columns[:0]
 	for _, n := range []uint64{uint64(tier.Step()), uint64(start / tier.Step()), uint64(rows), uint64(series)} {
-		w.dst = binary.AppendUvarint(w.dst, n)
+		w.head = binary.AppendUvarint(w.head, n)
 	}
 	return w
 }
@@ -156,23 +163,27 @@ func newValueWriter(dst []byte, tier Tier, start int64, rows, series int) *value
 // column appends series id, which must sort after the previous one.
 func (w *valueWriter) column(id ID, records []record) {
 	before := len(w.columns)
-	w.columns = w.streams.appendColumn(w.columns, records, w.tier.Step(), id.isLocation())
+	w.columns = w.appendColumn(w.columns, records, w.tier.Step(), id.isLocation())
 	w.name(id, len(w.columns)-before)
 }
 
 // name appends the table entry of series id with a column of size bytes.
 func (w *valueWriter) name(id ID, size int) {
 	shared := sharedPrefix(w.previous, id)
-	w.dst = binary.AppendUvarint(w.dst, uint64(shared))
-	w.dst = binary.AppendUvarint(w.dst, uint64(len(id)-shared))
-	w.dst = append(w.dst, id[shared:]...)
-	w.dst = binary.AppendUvarint(w.dst, uint64(size))
+	w.head = binary.AppendUvarint(w.head, uint64(shared))
+	w.head = binary.AppendUvarint(w.head, uint64(len(id)-shared))
+	w.head = append(w.head, id[shared:]...)
+	w.head = binary.AppendUvarint(w.head, uint64(size))
 	w.previous = id
 }
 
-func (w *valueWriter) close() []byte {
-	w.dst = append(w.dst, w.columns...)
-	return binary.LittleEndian.AppendUint32(w.dst, checksum(w.dst[w.begin:]))
+// appendTo appends the value, with which the writer is done.
+func (w *valueWriter) appendTo(dst []byte) []byte {
+	begin := len(dst)
+	dst = slices.Grow(dst, len(w.head)+len(w.columns)+crcSize)
+	dst = append(append(dst, w.head...), w.columns...)
+	coders.Put(w.coder)
+	return binary.LittleEndian.AppendUint32(dst, checksum(dst[begin:]))
 }
 
 func sharedPrefix(a, b ID) int {

@@ -44,27 +44,29 @@ func (b *Block) AppendIncrement(dst []byte) []byte {
 			b.journal = append(b.journal, i)
 		}
 	}
-	dst = binary.AppendUvarint(dst, uint64(b.named))
-	dst = binary.AppendUvarint(dst, uint64(len(b.journal)-b.named))
+	memory := coders.Get().(*coder)
+	defer coders.Put(memory)
+	out := binary.AppendUvarint(memory.columns[:0], uint64(b.named))
+	out = binary.AppendUvarint(out, uint64(len(b.journal)-b.named))
 	for _, i := range b.journal[b.named:] {
-		dst = binary.AppendUvarint(dst, uint64(len(b.columns[i].id)))
-		dst = append(dst, b.columns[i].id...)
+		out = binary.AppendUvarint(out, uint64(len(b.columns[i].id)))
+		out = append(out, b.columns[i].id...)
 	}
 	s := b.inFlight
-	dst = binary.AppendUvarint(dst, uint64(s.from))
-	dst = binary.AppendUvarint(dst, uint64(s.to-s.from))
-	var memory streams
+	out = binary.AppendUvarint(out, uint64(s.from))
+	out = binary.AppendUvarint(out, uint64(s.to-s.from))
 	var before []byte
 	for _, i := range b.journal {
-		c, begin := &b.columns[i], len(dst)
-		dst = memory.appendCells(dst, c.cells[s.from:s.to], c.share)
-		if column := dst[begin:]; bytes.Equal(column, before) {
-			dst = append(dst[:begin], asBefore)
+		c, begin := &b.columns[i], len(out)
+		out = memory.appendCells(out, c.cells[s.from:s.to], c.share)
+		if column := out[begin:]; bytes.Equal(column, before) {
+			out = append(out[:begin], asBefore)
 		} else {
 			before = column
 		}
 	}
-	return dst
+	memory.columns = out
+	return append(dst, out...)
 }
 
 // Committed marks the last increment as written to disk. Rows added since stay pending.

@@ -120,9 +120,9 @@ func (u *union) appendValue(dst []byte) []byte {
 		return dst
 	}
 	slices.Sort(ids)
-	w := newValueWriter(dst, u.tier, u.start, u.tier.Rows(), len(ids))
+	w := newValueWriter(u.tier, u.start, u.tier.Rows(), len(ids))
 	for _, id := range ids {
 		w.column(id, u.columns[id])
 	}
-	return w.close()
+	return w.appendTo(dst)
 }
