@@ -172,14 +172,14 @@ func (s *streams) appendCells(dst []byte, cells []cell, share bool) []byte {
 
 // appendSums appends the streams of a column that is not plain.
 func (s *streams) appendSums(dst []byte, head int, records []record, step int64, share bool) []byte {
-	s.values, s.seconds, s.motion, s.totals = s.values[:0], s.seconds[:0], s.motion[:0], s.totals[:0]
+	values, seconds, motion, totals := s.values[:0], s.seconds[:0], s.motion[:0], s.totals[:0]
 	whole := true
 	for i := range records {
 		r := &records[i]
 		if r.seconds == 0 {
 			continue
 		}
-		s.seconds = append(s.seconds, r.seconds)
+		seconds = append(seconds, r.seconds)
 		whole = whole && int64(r.seconds) == step
 		if r.peak == 0 {
 			continue
@@ -188,8 +188,9 @@ func (s *streams) appendSums(dst []byte, head int, records []record, step int64,
 		if share {
 			peak /= shareUnit
 		}
-		s.values, s.motion, s.totals = append(s.values, peak), append(s.motion, r.motion), append(s.totals, levelOfTotal(r.total, r.motion, r.seconds))
+		values, motion, totals = append(values, peak), append(motion, r.motion), append(totals, levelOfTotal(r.total, r.motion, r.seconds))
 	}
+	s.values, s.seconds, s.motion, s.totals = values, seconds, motion, totals
 	if len(s.values) > 0 {
 		dst = s.appendValues(dst, head, share)
 	}

@@ -35,6 +35,17 @@ func (r *record) add(o record) {
 	r.peak = max(r.peak, o.peak)
 }
 
+// addPlain adds rows of step equal seconds.
+func (r *record) addPlain(step int64, milli, percent []uint16) {
+	var motion, total uint32
+	for i, v := range milli {
+		motion, total, r.peak = motion+uint32(percent[i]), total+uint32(v), max(r.peak, v)
+	}
+	r.seconds += uint16(step) * uint16(len(milli))
+	r.motion += uint32(step) * motion
+	r.total += uint32(step) * total
+}
+
 // part returns the given number of seconds of a row whose seconds are all equal.
 func (r record) part(seconds uint16) record {
 	of, n := uint32(r.seconds), uint32(seconds)

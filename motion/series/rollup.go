@@ -85,6 +85,10 @@ func (s *stretch) sumInto(records []record, at, step, coarse int64) {
 			to.seconds += uint16(int64(stop-i) * step)
 			i = stop
 		}
+		if s.kind == active && len(s.motion) == 0 && len(s.seconds) == 0 {
+			to.addPlain(step, s.values[i:stop], s.densities[i:stop])
+			i = stop
+		}
 		for ; i < stop; i++ {
 			to.add(s.record(i, step))
 		}
