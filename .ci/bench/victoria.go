@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"net/http"
 	"os"
 	"os/exec"
@@ -18,21 +19,24 @@ import (
 // victoriaHomes is how many homes the peer stores for a day. Its bytes of a row hardly depend on it.
 const victoriaHomes = 10
 
-const victoriaMetrics = "VictoriaMetrics, 10 networks, without sums"
-
-// besideVictoria returns the row of disk with VictoriaMetrics as its peer, and rows of the seconds alone, which is what the peer keeps.
+// besideVictoria returns the row of disk with VictoriaMetrics as its peer, once with the seconds alone and once with sums as
+// ours keeps them, and rows of our seconds alone.
 func (b *bench) besideVictoria(ctx context.Context, disk figure, size map[string]float64, profile string) []figure {
-	disk.Reach, disk.Peer = atMostOfPeer(1), victoriaMetrics
-	disk.Peers, disk.Err = b.victoria(ctx, profile)
+	const peer = "VictoriaMetrics, 10 networks"
+	disk.Reach, disk.Peer = atMostOfPeer(1), peer+", without sums"
+	alike := disk
+	alike.Peer = peer + ", with the same sums"
+	disk.Peers, disk.Err = b.victoria(ctx, profile, false)
+	alike.Peers, alike.Err = b.victoria(ctx, profile, true)
 	pages, values := disk, disk
 	pages.What, pages.Reach, pages.Ours = disk.What+": pages with seconds", bound{}, disk.Ours*size["seconds"]/size["bytes"]
 	values.What, values.Reach, values.Ours = disk.What+": what these pages hold", bound{}, disk.Ours*size["values"]/size["bytes"]
-	return []figure{disk, pages, values}
+	return []figure{disk, alike, pages, values}
 }
 
 // victoria stores a day of homes in Debian's VictoriaMetrics, an hour of a series at a time, and returns its bytes of a row, in
-// the data that it has merged and its index.
-func (b *bench) victoria(ctx context.Context, profile string) (_ float64, err error) {
+// the data that it has merged and its index. With sums it stores those of each series as well.
+func (b *bench) victoria(ctx context.Context, profile string, sums bool) (_ float64, err error) {
 	program, err := lookFor("victoria-metrics", "/usr/bin/victoria-metrics")
 	if err != nil {
 		return 0, err
@@ -60,7 +64,7 @@ func (b *bench) victoria(ctx context.Context, profile string) (_ float64, err er
 		return errors.Join(err, cmd.Wait())
 	}
 	if err = answers("victoria-metrics", address); err == nil {
-		err = importDay(ctx, "http://"+address, newHomes(kind, victoriaHomes, 2), startOfDays(6))
+		err = importDay(ctx, "http://"+address, newHomes(kind, victoriaHomes, 2), startOfDays(6), sums)
 	}
 	if err = errors.Join(err, stop()); err != nil {
 		return 0, err
@@ -88,34 +92,86 @@ func bytesBelow(dir string) (size float64, err error) {
 	return size, err
 }
 
+// sumSteps are the lengths of the sums of a series, in seconds, and sumNames what is told of each.
+var (
+	sumSteps = []int{5, 60, 900}
+	sumNames = []string{"greatest", "mean", "motion"}
+)
+
+// imported is the values of one metric that are still to be sent, and their times.
+type imported struct {
+	name          string
+	values, times []byte
+}
+
+func (m *imported) add(second int64, v float64) {
+	m.values = append(strconv.AppendFloat(m.values, v, 'f', -1, 64), ',')
+	m.times = append(strconv.AppendInt(m.times, second*1000, 10), ',')
+}
+
+// importedSeries is what is sent of one series: intensity and density of each second, then the sums of each length.
+type importedSeries struct {
+	metrics []imported
+	sums    []struct{ greatest, total, density float64 } // by sumSteps
+}
+
+func newImportedSeries(sums bool) importedSeries {
+	s := importedSeries{metrics: []imported{{name: "intensity"}, {name: "density"}}}
+	for _, step := range sumSteps {
+		if !sums {
+			break
+		}
+		for _, name := range sumNames {
+			s.metrics = append(s.metrics, imported{name: fmt.Sprintf("%s_%ds", name, step)})
+		}
+	}
+	s.sums = make([]struct{ greatest, total, density float64 }, (len(s.metrics)-2)/len(sumNames))
+	return s
+}
+
+// add adds a second. A mean is told as ours keeps it: in thousandths, below 0.2 in hundredths.
+func (s *importedSeries) add(second int64, intensity, density float64) {
+	s.metrics[0].add(second, intensity)
+	s.metrics[1].add(second, density)
+	for k := range s.sums {
+		sum, step := &s.sums[k], int64(sumSteps[k])
+		sum.greatest, sum.total, sum.density = max(sum.greatest, intensity), sum.total+intensity, sum.density+density
+		if (second+1)%step != 0 {
+			continue
+		}
+		mean, unit := sum.total/float64(step), 1000.0
+		if mean < 0.2 {
+			unit = 100
+		}
+		for i, v := range []float64{sum.greatest, math.Round(mean*unit) / unit, sum.density} {
+			s.metrics[2+k*len(sumNames)+i].add(second+1-step, v)
+		}
+		*sum = struct{ greatest, total, density float64 }{}
+	}
+}
+
 // importDay sends a day of homes, and has it merged into one part.
-func importDay(ctx context.Context, url string, h *homes, first int64) error {
+func importDay(ctx context.Context, url string, h *homes, first int64, sums bool) error {
 	const hour = 3600
-	type column struct{ values, times []byte }
+	all := make([]importedSeries, columnsOfHome*len(h.homes))
+	for n := range all {
+		all[n] = newImportedSeries(sums)
+	}
 	for at := first; at < first+daySeconds; at += hour {
-		columns := make([]column, 2*columnsOfHome*len(h.homes)) // intensity and density of each series
 		for minute := range int64(hour / flushSeconds) {
 			h.minute()
 			for i := range h.homes {
 				for second := range flushSeconds {
-					stamp := (at + minute*flushSeconds + int64(second)) * 1000
 					step := h.frames[i][second*h.rate*columnsOfHome:]
 					for k := range columnsOfHome {
 						intensity, density := secondOf(step[k], step[columnsOfHome+k])
-						for j, v := range []float64{intensity, density} {
-							c := &columns[2*(i*columnsOfHome+k)+j]
-							c.values = append(strconv.AppendFloat(c.values, v, 'f', -1, 64), ',')
-							c.times = append(strconv.AppendInt(c.times, stamp, 10), ',')
-						}
+						all[i*columnsOfHome+k].add(at+minute*flushSeconds+int64(second), intensity, density)
 					}
 				}
 			}
 		}
-		for n, c := range columns {
-			var line bytes.Buffer
-			fmt.Fprintf(&line, `{"metric": {"__name__": %q, "network": "%d", "series": "%d"}, "values": [%s], "timestamps": [%s]}`+"\n",
-				[]string{"intensity", "density"}[n%2], n/2/columnsOfHome, n/2%columnsOfHome, bytes.TrimRight(c.values, ","), bytes.TrimRight(c.times, ","))
-			if err := post(ctx, url+"/api/v1/import", &line); err != nil {
+		for n := range all {
+			if err := all[n].send(ctx, url, n); err != nil {
 				return err
 			}
 		}
@@ -125,6 +181,21 @@ func importDay(ctx context.Context, url string, h *homes, first int64) error {
 			return err
 		}
 		time.Sleep(3 * time.Second) // it says nothing of the end of either
+	}
+	return nil
+}
+
+// send sends what is new of series n.
+func (s *importedSeries) send(ctx context.Context, url string, n int) error {
+	for k := range s.metrics {
+		m := &s.metrics[k]
+		var line bytes.Buffer
+		fmt.Fprintf(&line, `{"metric": {"__name__": %q, "network": "%d", "series": "%d"}, "values": [%s], "timestamps": [%s]}`+"\n",
+			m.name, n/columnsOfHome, n%columnsOfHome, bytes.TrimRight(m.values, ","), bytes.TrimRight(m.times, ","))
+		if err := post(ctx, url+"/api/v1/import", &line); err != nil {
+			return err
+		}
+		m.values, m.times = m.values[:0], m.times[:0]
 	}
 	return nil
 }

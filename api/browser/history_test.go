@@ -65,9 +65,15 @@ func (b *box) in(zone string) *time.Location {
 // moves puts motion near the speaker in [from, to).
 func (b *box) moves(from, to int64, share float64) {
 	b.T.Helper()
-	r := motion.History{TS: motion.Time(from), Interval: 5000, Count: int(to-from) / 5, MACs: []motion.MAC{speaker}}
+	b.movesNear(from, to, []motion.MAC{speaker}, []float64{share})
+}
+
+// movesNear has motion near devices.
+func (b *box) movesNear(from, to int64, devices []motion.MAC, shares []float64) {
+	b.T.Helper()
+	r := motion.History{TS: motion.Time(from), Interval: 5000, Count: int(to-from) / 5, MACs: devices}
 	for range r.Count {
-		r.MKAI, r.Density = append(r.MKAI, 0.5), append(r.Density, []float64{share})
+		r.MKAI, r.Density = append(r.MKAI, 0.5), append(r.Density, shares)
 	}
 	if err := b.engine.Sensing.Import(b.T.Context(), b.network, []motion.History{r}, nil); err != nil {
 		b.T.Fatal(err)

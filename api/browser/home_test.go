@@ -2,6 +2,7 @@ package browser_test
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -228,6 +229,33 @@ func TestUncertainPlaceIsNoMotion(t *testing.T) {
 	b.moves(now-60, now, 0.9)
 	if o := b.member.glance(); o.State == "motion" || o.Rooms[0].State == "motion" || o.Rooms[0].Last == nil || *o.Rooms[0].Last != float64(now-60) {
 		t.Errorf("a home that is %s has %+v", o.State, o.Rooms)
+	}
+}
+
+// TestARoomBesideTheOneInMotionIsQuiet: a room near motion gets a share of it, which is told of that
+// room only when it is not much less than that of the room with the most.
+func TestARoomBesideTheOneInMotionIsQuiet(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	b.kitchen("Kitchen")
+	tv := motion.MAC{2, 0xbb, 0, 0, 0, 0x32}
+	b.leaf(b.network, 0x32, "tv")
+	if err := b.engine.Inventory.PlaceLeaf(t.Context(), b.network, tv, "Bedroom", "TV"); err != nil {
+		t.Fatal(err)
+	}
+	now := int64(b.engine.State.Now()) / 60 * 60
+	b.claimedAt(motion.Time(now - 7200))
+	near := []motion.MAC{speaker, tv}
+	b.movesNear(now-3600, now-3540, near, []float64{0.3, 0.5})
+	b.movesNear(now-600, now-540, near, []float64{0.7, 0.2})
+	last := map[string]float64{}
+	for _, r := range b.member.glance().Rooms {
+		if r.Last != nil {
+			last[r.Name] = *r.Last
+		}
+	}
+	if want := map[string]float64{"Kitchen": float64(now - 600), "Bedroom": float64(now - 3600)}; !maps.Equal(last, want) {
+		t.Errorf("last motion %v, want %v", last, want)
 	}
 }
 
