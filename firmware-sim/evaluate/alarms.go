@@ -34,12 +34,12 @@ func alarmsOf(s score) alarms {
 // was n: the mean at which at most n has the probability 1 − confidence (Garwood 1936).
 func poissonBound(n int) float64 {
 	atMost := func(mean float64) float64 {
-		term, sum := math.Exp(-mean), 0.0
+		sum, log := 0.0, -mean // of the probability of k: exp(−mean) itself is 0 from 746 on
 		for k := range n + 1 {
 			if k > 0 {
-				term *= mean / float64(k)
+				log += math.Log(mean / float64(k))
 			}
-			sum += term
+			sum += math.Exp(log)
 		}
 		return sum
 	}
