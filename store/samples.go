@@ -69,10 +69,11 @@ func (s *Samples) Fill(network motion.NetworkID, ts motion.Time, values []Value)
 func (s *Samples) Forget(id motion.NetworkID) { s.heads.Forget(id) }
 
 // Set returns the samples of a network that a query of [from, to) in buckets of so many
-// seconds, or multiples of them, needs (series.Need), without what is past its retention.
+// seconds, or multiples of them, needs (series.Need), without what is past its retention: of
+// the series in only when there are any there, which takes less memory and time.
 // Damaged blocks are left out and named by the error; the Set is usable all the same.
-func (s *Samples) Set(ctx context.Context, network motion.NetworkID, from, to, bucket int64) (*series.Set, error) {
-	reading := s.heads.Read(network, from, to, bucket)
+func (s *Samples) Set(ctx context.Context, network motion.NetworkID, from, to, bucket int64, only ...series.ID) (*series.Set, error) {
+	reading := s.heads.Read(network, from, to, bucket, only...)
 	err := s.db.View(ctx, func(tx *Tx) error {
 		var a age
 		if err := tx.getMeta(ageKey, &a); err != nil {

@@ -71,7 +71,7 @@ func (s *sampling) flush(second int64) {
 
 // add takes a frame of the network's intensity at a second after base.
 func (s *sampling) add(second int64, value float64) {
-	s.samples.Add(s.network, motion.Time(base+second), []store.Value{{ID: series.Network, Value: value}})
+	s.samples.Add(s.network, motion.Time(base+second), []store.Value{{ID: series.Link("a"), Value: 1 - value}, {ID: series.Network, Value: value}})
 }
 
 // rows returns the network's intensity in [from, to) after base.
@@ -80,11 +80,22 @@ func (s *sampling) rows(from, to, bucket int64) string {
 	return s.of(s.network, from, to, bucket)
 }
 
+// of returns what the whole set of a network says, and a set of the series that is asked for alone.
 func (s *sampling) of(network motion.NetworkID, from, to, bucket int64) string {
 	s.t.Helper()
-	set, err := s.samples.Set(context.Background(), network, base+from, base+to, 1)
+	whole := s.in(network, from, to, bucket)
+	s.want("of the one series alone", s.in(network, from, to, bucket, series.Network), whole)
+	return whole
+}
+
+func (s *sampling) in(network motion.NetworkID, from, to, bucket int64, only ...series.ID) string {
+	s.t.Helper()
+	set, err := s.samples.Set(context.Background(), network, base+from, base+to, 1, only...)
 	if err != nil {
 		s.t.Fatal(err)
+	}
+	if n := len(set.Series()); len(only) > 0 && n > len(only) {
+		s.t.Errorf("a set of %v holds %d series", only, n)
 	}
 	points, err := set.Points(series.Query{Series: series.Network, Measure: series.Intensity, From: base + from, To: base + to, Bucket: bucket})
 	if err != nil {

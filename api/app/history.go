@@ -63,7 +63,7 @@ func (a *App) history(ctx context.Context, who auth.Member, measure series.Measu
 	if mistakes := api.TooMany(1, from, to, p.Bucket, "bucket"); mistakes != nil {
 		return nil, fault.Mistakes(mistakes...)
 	}
-	set, err := a.Engine.State.SamplesFor(ctx, who.Network, from, to, int64(p.Bucket))
+	set, err := a.Engine.State.SamplesFor(ctx, who.Network, from, to, int64(p.Bucket), series.Network)
 	if err != nil {
 		return nil, err
 	}

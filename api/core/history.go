@@ -36,7 +36,7 @@ func (c *Core) history(measure series.Measure) func(context.Context, auth.Key, *
 		if mistakes := api.TooMany(1, from, to, in.Bucket, "bucket"); mistakes != nil {
 			return nil, fault.Mistakes(mistakes...)
 		}
-		set, err := c.engine.State.SamplesFor(ctx, in.Network, from, to, int64(in.Bucket))
+		set, err := c.engine.State.SamplesFor(ctx, in.Network, from, to, int64(in.Bucket), series.Network)
 		if err != nil {
 			return nil, err
 		}

@@ -115,12 +115,44 @@ func Inspect(b []byte) (Info, error) {
 	return Info{Tier: v.tier, Start: v.start, End: v.end(), Series: v.ids()}, nil
 }
 
+// Only returns a value with nothing but the series in only of another one, for a query that asks
+// for them alone; of none it returns a copy of all. What is returned holds no bytes of b. The error
+// is ErrDamaged or ErrVersion.
+func Only(b []byte, only ...ID) ([]byte, error) {
+	if len(only) == 0 {
+		return slices.Clone(b), nil
+	}
+	v, err := parse(b)
+	if err != nil {
+		return nil, err
+	}
+	n := 0
+	for name := range v.all() {
+		if asked(only, name) {
+			n++
+		}
+	}
+	w := newValueWriter(v.tier, v.start, v.rows, n)
+	for name, column := range v.all() {
+		if asked(only, name) {
+			w.columns = append(w.columns, column...)
+			w.name(ID(name), len(column))
+		}
+	}
+	return w.appendTo(nil), nil
+}
+
+// asked reports whether a name is that of a series in only, which is not empty.
+func asked(only []ID, name []byte) bool {
+	return slices.ContainsFunc(only, func(id ID) bool { return string(id) == string(name) })
+}
+
 // AppendValue appends the whole block as a value, as for sealing. Queries use an open block in
-// the same form.
-func (b *Block) AppendValue(dst []byte) []byte {
+// the same form, of the series in only when there are any there.
+func (b *Block) AppendValue(dst []byte, only ...ID) []byte {
 	order := make([]int, 0, len(b.columns))
 	for i, c := range b.columns {
-		if slices.ContainsFunc(c.cells, cell.present) {
+		if (len(only) == 0 || slices.Contains(only, c.id)) && slices.ContainsFunc(c.cells, cell.present) {
 			order = append(order, i)
 		}
 	}

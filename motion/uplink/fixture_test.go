@@ -55,7 +55,7 @@ func (b *bench) options() uplink.Options {
 			return uplink.Health{Version: "test", Problems: []string{}}, nil
 		},
 		Minutes: uplink.MinuteReader{
-			Samples: func(context.Context, motion.NetworkID, int64, int64, int64) (*series.Set, error) {
+			Samples: func(context.Context, motion.NetworkID, int64, int64, int64, ...series.ID) (*series.Set, error) {
 				return series.NewSet()
 			},
 			Topology: func(motion.NetworkID, bool) (motion.Topology, error) { return motion.Topology{}, nil },

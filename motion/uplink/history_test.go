@@ -39,7 +39,7 @@ func TestMinutesAreSentWithNullForNoData(t *testing.T) {
 	clock.Store(begin.Second() - 60)
 	o.Now = func() motion.Time { return motion.Time(clock.Load()) }
 	o.Minutes = uplink.MinuteReader{
-		Samples: func(ctx context.Context, id motion.NetworkID, from, to, bucket int64) (*series.Set, error) {
+		Samples: func(ctx context.Context, id motion.NetworkID, from, to, bucket int64, _ ...series.ID) (*series.Set, error) {
 			return samples.Set(ctx, id, from, to, bucket)
 		},
 		Topology: func(motion.NetworkID, bool) (motion.Topology, error) {

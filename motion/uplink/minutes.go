@@ -28,7 +28,7 @@ type PlaceMinute struct {
 
 // MinuteReader reads minutes from the samples of the engine, whose functions it has.
 type MinuteReader struct {
-	Samples  func(ctx context.Context, id motion.NetworkID, from, to, bucket int64) (*series.Set, error)
+	Samples  func(ctx context.Context, id motion.NetworkID, from, to, bucket int64, only ...series.ID) (*series.Set, error)
 	Topology func(id motion.NetworkID, offline bool) (motion.Topology, error)
 }
 

@@ -51,7 +51,7 @@ func (tx Tx) Blocks(network motion.NetworkID, tier series.Tier, from int64, most
 
 // Open returns the open blocks of a network, each whole.
 func (s *Heads) Open(network motion.NetworkID) (blocks []Block) {
-	for at, value := range s.open(network, 0, endOfKeys) {
+	for at, value := range s.open(network, 0, endOfKeys, nil) {
 		blocks = append(blocks, Block{at.tier, at.start, value})
 	}
 	sort.Slice(blocks, func(i, j int) bool {
@@ -63,7 +63,7 @@ func (s *Heads) Open(network motion.NetworkID) (blocks []Block) {
 
 // SealAll seals the open blocks of a network before their time.
 func (s *Heads) SealAll(tx Tx, network motion.NetworkID) error {
-	for at, value := range s.open(network, 0, endOfKeys) {
+	for at, value := range s.open(network, 0, endOfKeys, nil) {
 		if err := (part{network, at, value}).seal(tx); err != nil {
 			return err
 		}

@@ -14,15 +14,16 @@ import (
 type Reading struct {
 	network          motion.NetworkID
 	from, to, bucket int64
+	only             []series.ID
 	values           map[blockKey][]byte
 	summed           int64
 	since            func(series.Tier) int64
 }
 
 // Read begins a Reading with the open blocks, for a query in buckets of so many seconds or
-// multiples of them.
-func (s *Heads) Read(network motion.NetworkID, from, to, bucket int64) *Reading {
-	r := &Reading{network: network, from: from, to: to, bucket: bucket, values: s.open(network, from, to), summed: endOfKeys}
+// multiples of them, of the series in only when there are any there.
+func (s *Heads) Read(network motion.NetworkID, from, to, bucket int64, only ...series.ID) *Reading {
+	r := &Reading{network: network, from: from, to: to, bucket: bucket, only: only, values: s.open(network, from, to, only), summed: endOfKeys}
 	for at := range r.values {
 		r.summed = min(r.summed, at.start) // of these nothing is in the sums yet
 	}
@@ -35,7 +36,7 @@ func (r *Reading) AddSealed(tx *bolt.Tx, summed int64, since func(series.Tier) i
 	r.summed, r.since = min(r.summed, summed), since
 	for _, tier := range series.Tiers() {
 		for _, need := range series.Need(tier, max(r.from, since(tier)), r.to, r.bucket, r.summed) {
-			addSealed(r.values, tx.Bucket([]byte(Bucket(tier))), tier, r.network, need[0], need[1])
+			r.addSealed(tx.Bucket([]byte(Bucket(tier))), tier, need[0], need[1])
 		}
 	}
 }
@@ -48,7 +49,7 @@ func (r *Reading) Set() (*series.Set, error) {
 }
 
 // open returns the values of a network's open blocks that touch [from, to).
-func (s *Heads) open(network motion.NetworkID, from, to int64) map[blockKey][]byte {
+func (s *Heads) open(network motion.NetworkID, from, to int64, only []series.ID) map[blockKey][]byte {
 	values := map[blockKey][]byte{}
 	s.mu.Lock()
 	h := s.heads[network]
@@ -60,18 +61,18 @@ func (s *Heads) open(network motion.NetworkID, from, to int64) map[blockKey][]by
 	defer h.mu.Unlock()
 	for at, b := range h.blocks {
 		if !b.Empty() && b.Start() < to && b.End() > from {
-			values[at] = b.AppendValue(nil)
+			values[at] = b.AppendValue(nil, only...)
 		}
 	}
 	return values
 }
 
-// addSealed copies the sealed blocks of a network that touch [from, to) and
+// addSealed copies what is asked for of the sealed blocks that touch [from, to) and
 // merges them with the open ones.
-func addSealed(values map[blockKey][]byte, b *bolt.Bucket, tier series.Tier, network motion.NetworkID, from, to int64) {
+func (r *Reading) addSealed(b *bolt.Bucket, tier series.Tier, from, to int64) {
 	cursor := b.Cursor()
 	for start := max(0, tier.BlockStart(from)); start < min(to, endOfKeys); {
-		key, sealed := cursor.Seek(sampleKey(start, network))
+		key, sealed := cursor.Seek(sampleKey(start, r.network))
 		if key == nil {
 			return
 		}
@@ -82,13 +83,16 @@ func addSealed(values map[blockKey][]byte, b *bolt.Bucket, tier series.Tier, net
 		}
 		at := blockKey{start, tier}
 		start += tier.Span()
-		if of != network {
+		if of != r.network {
 			continue
 		}
-		if late, isOpen := values[at]; isOpen {
-			values[at] = at.merge(late, sealed)
-		} else {
-			values[at] = slices.Clone(sealed)
+		part, err := series.Only(sealed, r.only...)
+		if err != nil {
+			part = slices.Clone(sealed) // Set names it
 		}
+		if late, isOpen := r.values[at]; isOpen {
+			part = at.merge(late, part)
+		}
+		r.values[at] = part
 	}
 }

@@ -251,7 +251,7 @@ func (r *Runner) seconds(ctx context.Context, id motion.NetworkID, from, to int6
 		return nil, err
 	}
 	query := series.Query{Measure: series.Density, From: from, To: to, Bucket: series.Second.Step()}
-	set, err := r.state.SamplesFor(ctx, id, from, to, query.Bucket)
+	set, err := r.state.SamplesFor(ctx, id, from, to, query.Bucket, count...)
 	if err != nil {
 		return nil, err
 	}

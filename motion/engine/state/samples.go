@@ -13,12 +13,13 @@ func (st *State) Samples(ctx context.Context, id motion.NetworkID, from, to int6
 	return st.SamplesFor(ctx, id, from, to, series.Second.Step())
 }
 
-// SamplesFor is Samples for queries in buckets of so many seconds, or multiples of them.
-func (st *State) SamplesFor(ctx context.Context, id motion.NetworkID, from, to, bucket int64) (*series.Set, error) {
+// SamplesFor is Samples for queries in buckets of so many seconds, or multiples of them, of the
+// series in only when there are any there.
+func (st *State) SamplesFor(ctx context.Context, id motion.NetworkID, from, to, bucket int64, only ...series.ID) (*series.Set, error) {
 	if err := st.Known(id); err != nil {
 		return nil, err
 	}
-	set, err := st.Series.Set(ctx, id, from, to, bucket)
+	set, err := st.Series.Set(ctx, id, from, to, bucket, only...)
 	if set == nil {
 		return nil, err
 	}
