@@ -146,28 +146,36 @@ func (s *streams) appendCells(dst []byte, cells []cell, share bool) []byte {
 	values, densities := slices.Grow(s.values[:0], len(cells))[:len(cells)], slices.Grow(s.densities[:0], len(cells))[:len(cells)]
 	n, head, current, allFull := 0, len(dst), run{}, true
 	dst = append(dst, 0)
-	for _, c := range cells {
-		k := c.kind()
-		if k != current.kind || current.rows == 0 {
-			dst = appendRun(dst, head, current, k)
-			current = run{kind: k}
-		}
-		current.rows++
-		switch {
-		case k != active:
+	for i := 0; i < len(cells); i += current.rows {
+		k := cells[i].kind()
+		dst = appendRun(dst, head, current, k)
+		current = run{kind: k, rows: rowsOfKind(cells[i:], k)}
+		if k != active {
 			continue
-		case share:
-			values[n] = percent(int(c.value), int(c.frames))
-		default:
-			density := c.density()
-			values[n], densities[n] = c.value, density
-			allFull = allFull && density == full
 		}
-		n++
+		for _, c := range cells[i : i+current.rows] {
+			if share {
+				values[n] = percent(int(c.value), int(c.frames))
+			} else {
+				values[n], densities[n] = c.value, c.density()
+				allFull = allFull && densities[n] == full
+			}
+			n++
+		}
 	}
 	s.values, s.densities = values[:n], densities[:n]
 	dst = appendRun(dst, head, current, (current.kind+1)%kinds)
 	return s.appendPlainStreams(dst, head, share, allFull)
+}
+
+// rowsOfKind returns how many rows from the first on are of a kind.
+func rowsOfKind(cells []cell, k kind) int {
+	for i, c := range cells {
+		if c.kind() != k {
+			return i
+		}
+	}
+	return len(cells)
 }
 
 // appendSums appends the streams of a column that is not plain.

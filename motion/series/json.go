@@ -159,7 +159,11 @@ func (w *writer) stretch(s stretch, m Measure) {
 		w.fill("0", s.start+int64(s.rows)*w.step)
 	default:
 		for i := range s.rows {
-			w.point(m.ofRow(&s, i, w.step))
+			if m == Intensity {
+				w.point(int32(s.values[i]))
+			} else {
+				w.point(m.ofRow(&s, i, w.step))
+			}
 		}
 	}
 }
