@@ -78,7 +78,7 @@ func (b *box) start(ctx context.Context) error {
 			return uplink.Health{TS: motion.TimeOf(time.Now()), Version: "test", Problems: []string{}}, nil
 		},
 		Minutes: uplink.MinuteReader{
-			Samples: func(context.Context, motion.NetworkID, int64, int64, int64) (*series.Set, error) {
+			Samples: func(context.Context, motion.NetworkID, int64, int64, int64, ...series.ID) (*series.Set, error) {
 				return series.NewSet()
 			},
 			Topology: func(motion.NetworkID, bool) (motion.Topology, error) { return motion.Topology{}, nil },
