@@ -166,6 +166,20 @@ func TestLateRowsJoinTheSealedBlock(t *testing.T) {
 	s.want("after a restart", s.rows(0, 2, 1), "0.1 0.5 ")
 }
 
+// TestLateRowsOfAnotherSeriesAreNoDamage asks for a series that neither a sealed block nor its late
+// rows have.
+func TestLateRowsOfAnotherSeriesAreNoDamage(t *testing.T) {
+	t.Parallel()
+	s := newSampling(t)
+	s.add(0, 0.4)
+	s.flush(700)
+	s.add(5, 0.6)
+	set, err := s.samples.Set(context.Background(), s.network, base, base+600, 1, series.Link("b"))
+	if err != nil || len(set.Series()) != 0 {
+		t.Errorf("series %v, %v", set.Series(), err)
+	}
+}
+
 func TestHistoryDoesNotReplaceSeconds(t *testing.T) {
 	t.Parallel()
 	s := newSampling(t)
@@ -221,7 +235,7 @@ func TestQueryFromTheBeginningOfTimeIsQuick(t *testing.T) {
 	s.add(0, 0.1)
 	s.flush(700)
 	set, err := s.samples.Set(context.Background(), s.network, -1000, 1<<40, 1)
-	if err != nil || len(set.Series()) != 1 {
+	if err != nil || len(set.Series()) != 2 {
 		t.Fatalf("series %v, %v", set.Series(), err)
 	}
 	points, err := set.Points(series.Query{Series: series.Network, Measure: series.Intensity, From: 0, To: base + 600, Bucket: base + 600})

@@ -93,6 +93,8 @@ func (r *Reading) addSealed(b *bolt.Bucket, tier series.Tier, from, to int64) {
 		if late, isOpen := r.values[at]; isOpen {
 			part = at.merge(late, part)
 		}
-		r.values[at] = part
+		if r.values[at] = part; len(part) == 0 { // nothing of what is asked for
+			delete(r.values, at)
+		}
 	}
 }
