@@ -81,7 +81,7 @@ type Room struct {
 	Name  string       `json:"name" example:"Kitchen"`
 	State string       `json:"state" enum:"motion,quiet,unknown,blind" doc:"motion: now, there or elsewhere in the home, and there within the last two minutes; blind: no device there can sense"`
 	Why   string       `json:"why" enum:",OFFLINE,DENIED,MOBILE,LOW_SCORE,LINK_LIMIT,PAUSED,WARMUP" doc:"Of a blind room: what the devices there lack; WARMUP: they are learning what quiet looks like"`
-	Last  *motion.Time `json:"last_motion" nullable:"true" doc:"To a minute; null: not in the last 24 hours"`
+	Last  *motion.Time `json:"last_motion" nullable:"true" doc:"To a minute: one in which this room has at least a second of motion and a third of that of the room with the most; null: none in the last 24 hours"`
 	Strip Strip        `json:"strip" doc:"The last three hours"`
 }
 
