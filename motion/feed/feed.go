@@ -39,9 +39,8 @@ type Subscription[K comparable, V any] struct {
 	key   K
 	queue uint64
 	ready chan struct{}
-	at    *entry[V]     // the last one that was read
-	read  atomic.Uint64 // its number
-	end   atomic.Uint64 // number after that of the last value to read; 0: it goes on
+	at    atomic.Pointer[entry[V]] // the last one that was read
+	ended atomic.Bool              // at is in a list of its own, which does not grow
 
 	behind, stopped bool // guarded by hub.mu
 }
@@ -53,9 +52,9 @@ func (h *Hub[K, V]) Subscribe(key K, queue int) *Subscription[K, V] {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
-		s.at, s.stopped = &entry[V]{}, true
-		s.end.Store(1)
-		s.wake()
+		s.stopped = true
+		s.at.Store(&entry[V]{})
+		s.end()
 		return s
 	}
 	t := h.topics[key]
@@ -66,8 +65,7 @@ func (h *Hub[K, V]) Subscribe(key K, queue int) *Subscription[K, V] {
 		t = &topic[K, V]{last: &entry[V]{}, readers: map[*Subscription[K, V]]struct{}{}}
 		h.topics[key] = t
 	}
-	s.at = t.last
-	s.read.Store(t.last.number)
+	s.at.Store(t.last)
 	t.readers[s] = struct{}{}
 	return s
 }
@@ -80,16 +78,17 @@ func (h *Hub[K, V]) Publish(key K, v V) {
 	if t == nil {
 		return
 	}
+	for s := range t.readers {
+		if t.last.number-s.at.Load().number >= s.queue {
+			s.behind = true
+			h.drop(s)
+		}
+	}
 	e := &entry[V]{value: v, number: t.last.number + 1}
 	t.last.next.Store(e)
 	t.last = e
 	for s := range t.readers {
-		if e.number-s.read.Load() > s.queue {
-			s.behind = true
-			h.drop(s, e.number)
-		} else {
-			s.wake()
-		}
+		s.wake()
 	}
 }
 
@@ -109,7 +108,7 @@ func (h *Hub[K, V]) End(key K) {
 	defer h.mu.Unlock()
 	if t := h.topics[key]; t != nil {
 		for s := range t.readers {
-			h.drop(s, t.last.number+1)
+			h.drop(s)
 		}
 	}
 }
@@ -122,19 +121,37 @@ func (h *Hub[K, V]) Close() {
 	for _, t := range h.topics {
 		for s := range t.readers {
 			s.stopped = true
-			h.drop(s, t.last.number+1)
+			h.drop(s)
 		}
 	}
 }
 
-// drop removes s and ends it before the value of number end; hub.mu is held.
-func (h *Hub[K, V]) drop(s *Subscription[K, V], end uint64) {
+// drop removes s and ends it behind the last value of its key; hub.mu is held.
+func (h *Hub[K, V]) drop(s *Subscription[K, V]) {
 	t := h.topics[s.key]
 	delete(t.readers, s)
 	if len(t.readers) == 0 {
 		delete(h.topics, s.key)
 	}
-	s.end.Store(end)
+	for at := s.at.Load(); !s.at.CompareAndSwap(at, at.copied()); at = s.at.Load() {
+	}
+	s.end()
+}
+
+// copied returns an entry in the place of e, followed by copies of what follows it now: a list
+// that does not grow, and keeps nothing of what comes later.
+func (e *entry[V]) copied() *entry[V] {
+	first := &entry[V]{number: e.number}
+	for last := first; ; last = last.next.Load() {
+		if e = e.next.Load(); e == nil {
+			return first
+		}
+		last.next.Store(&entry[V]{value: e.value, number: e.number})
+	}
+}
+
+func (s *Subscription[K, V]) end() {
+	s.ended.Store(true)
 	s.wake()
 }
 
@@ -153,14 +170,17 @@ func (s *Subscription[K, V]) Ready() chan struct{} { return s.ready }
 // Next returns the next value, without waiting; ok is false when there is none now. When open
 // is false too there never will be.
 func (s *Subscription[K, V]) Next() (v V, ok, open bool) {
-	end := s.end.Load() // before the list is looked at, which then has all values up to it
-	e := s.at.next.Load()
-	if e == nil || end > 0 && e.number >= end {
-		return v, false, end == 0
+	for {
+		open = !s.ended.Load() // before the list is looked at, which then has all that there will be
+		at := s.at.Load()
+		e := at.next.Load()
+		if e == nil {
+			return v, false, open
+		}
+		if s.at.CompareAndSwap(at, e) { // else it has just ended
+			return e.value, true, true
+		}
 	}
-	s.at = e
-	s.read.Store(e.number)
-	return e.value, true, true
 }
 
 // Wait returns the next value, and waits for it; ok is false when the subscription has ended.
@@ -203,7 +223,7 @@ func (s *Subscription[K, V]) Stopped() bool {
 func (s *Subscription[K, V]) Close() {
 	s.hub.mu.Lock()
 	defer s.hub.mu.Unlock()
-	if s.end.Load() == 0 {
-		s.hub.drop(s, s.hub.topics[s.key].last.number+1)
+	if !s.ended.Load() {
+		s.hub.drop(s)
 	}
 }

@@ -1,9 +1,11 @@
 package feed_test
 
 import (
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
+	"weak"
 
 	"sensegate/motion/feed"
 )
@@ -136,6 +138,33 @@ func TestAReaderIsWokenAndMissesNothing(t *testing.T) {
 	}
 	hub.Close()
 	readers.Wait()
+}
+
+func TestWhatCameAfterAReaderEndedIsForgotten(t *testing.T) {
+	t.Parallel()
+	var hub feed.Hub[string, *[1 << 10]byte]
+	behind, left, quick := hub.Subscribe("k", 1), hub.Subscribe("k", 8), hub.Subscribe("k", 8)
+	hub.Publish("k", new([1 << 10]byte))
+	left.Close()
+	later := new([1 << 10]byte)
+	weakly := weak.Make(later)
+	hub.Publish("k", later)
+	hub.Publish("k", new([1 << 10]byte))
+	for range 3 {
+		if _, ok, _ := quick.Next(); !ok {
+			t.Fatal("the quick reader misses a value")
+		}
+	}
+	later = nil
+	runtime.GC()
+	if weakly.Value() != nil {
+		t.Error("a value that the one reader has read is kept for those that had ended before it")
+	}
+	for name, s := range map[string]*feed.Subscription[string, *[1 << 10]byte]{"behind": behind, "left": left} {
+		if n := len(slices.Collect(s.All())); n != 1 {
+			t.Errorf("the reader that was %s got %d values, want the first", name, n)
+		}
+	}
 }
 
 func TestConcurrentUse(t *testing.T) {
