@@ -112,8 +112,10 @@ func (m *imported) add(second int64, v float64) {
 // importedSeries is what is sent of one series: intensity and density of each second, then the sums of each length.
 type importedSeries struct {
 	metrics []imported
-	sums    []struct{ greatest, total, density float64 } // by sumSteps
+	sums    []importedSum // by sumSteps
 }
+
+type importedSum struct{ greatest, total, density float64 }
 
 func newImportedSeries(sums bool) importedSeries {
 	s := importedSeries{metrics: []imported{{name: "intensity"}, {name: "density"}}}
@@ -125,7 +127,7 @@ func newImportedSeries(sums bool) importedSeries {
 			s.metrics = append(s.metrics, imported{name: fmt.Sprintf("%s_%ds", name, step)})
 		}
 	}
-	s.sums = make([]struct{ greatest, total, density float64 }, (len(s.metrics)-2)/len(sumNames))
+	s.sums = make([]importedSum, (len(s.metrics)-2)/len(sumNames))
 	return s
 }
 
@@ -146,7 +148,7 @@ func (s *importedSeries) add(second int64, intensity, density float64) {
 		for i, v := range []float64{sum.greatest, math.Round(mean*unit) / unit, sum.density} {
 			s.metrics[2+k*len(sumNames)+i].add(second+1-step, v)
 		}
-		*sum = struct{ greatest, total, density float64 }{}
+		*sum = importedSum{}
 	}
 }
 

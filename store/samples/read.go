@@ -93,8 +93,10 @@ func (r *Reading) addSealed(b *bolt.Bucket, tier series.Tier, from, to int64) {
 		if late, isOpen := r.values[at]; isOpen {
 			part = at.merge(late, part)
 		}
-		if r.values[at] = part; len(part) == 0 { // nothing of what is asked for
-			delete(r.values, at)
+		if len(part) > 0 {
+			r.values[at] = part
+		} else {
+			delete(r.values, at) // it holds nothing of what is asked for
 		}
 	}
 }

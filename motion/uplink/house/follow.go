@@ -107,7 +107,7 @@ func (f *follower) run(changes *feed.Subscription[struct{}, motion.NetworkID]) {
 	defer func() { changes.Close() }()
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()
-	for {
+	for f.ctx.Err() == nil {
 		id, ok, open := changes.Next()
 		if ok {
 			if f.settle() {
@@ -204,7 +204,7 @@ func (f *follower) watchOf(id motion.NetworkID) *watch {
 // engine subscribes anew.
 func (f *follower) hear(id motion.NetworkID, moments *feed.Subscription[motion.NetworkID, *state.Moment], events *feed.Subscription[motion.NetworkID, state.Message]) {
 	defer func() { moments.Close(); events.Close() }()
-	for {
+	for f.ctx.Err() == nil {
 		m, isMoment, open := moments.Next()
 		switch {
 		case isMoment:
