@@ -2,8 +2,10 @@
 package uplinktest
 
 import (
+	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/url"
@@ -112,29 +114,45 @@ func free(t testing.TB) string {
 	return listener.Addr().String()
 }
 
-// Up starts it again after Down, and waits until it listens.
+// Up starts it again after Down, and waits until it says that it runs. That its port is taken does
+// not say so: a process that another test is about to start holds the sockets of this one for a
+// moment, the listener of free among them. While one holds it mosquitto ends, and is started again.
 func (b *Broker) Up() {
 	b.t.Helper()
 	path, err := program()
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	b.process = exec.Command(path, "-c", b.file)
-	var said strings.Builder
-	b.process.Stderr = &said
-	if err := b.process.Start(); err != nil {
-		b.t.Fatal(err)
-	}
 	for limit := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
-		conn, err := net.Dial("tcp", b.address)
+		b.process = exec.Command(path, "-c", b.file)
+		said, err := b.process.StderrPipe()
 		if err == nil {
-			_ = conn.Close()
+			err = b.process.Start()
+		}
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		heard, runs := untilRunning(said)
+		if runs {
+			go func() { _, _ = io.Copy(io.Discard, said) }() // until it ends
 			return
 		}
+		_ = b.process.Wait()
 		if time.Now().After(limit) {
-			b.t.Fatalf("mosquitto does not listen: %s", said.String())
+			b.t.Fatalf("mosquitto does not run: %s", heard)
 		}
 	}
+}
+
+// untilRunning reads what mosquitto says until it runs, or has ended.
+func untilRunning(said io.Reader) (heard string, runs bool) {
+	for lines := bufio.NewScanner(said); lines.Scan(); {
+		heard += lines.Text() + "\n"
+		if strings.HasSuffix(lines.Text(), " running") {
+			return heard, true
+		}
+	}
+	return heard, false
 }
 
 // Down ends it at once, as a power cut does.
