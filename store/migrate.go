@@ -43,6 +43,7 @@ func migrations() []migration {
 		{version: 6, buckets: []string{audit.name}},
 		{version: 7, buckets: []string{uplinks.name, uplinkCursors.name, eventsBySeq, rooms.name, published.name}, apply: (*Tx).makeInstance},
 		{version: 8}, // blocks of samples may hold levels, which former programs cannot read
+		{version: 9}, // nor these: packs of blocks, blocks of version 2
 	}
 }
 

@@ -2,12 +2,15 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"sensegate/motion"
 	"sensegate/motion/home"
@@ -15,7 +18,7 @@ import (
 )
 
 // TestEveryFormerSchemaIsUpgraded opens what programs with former schemas have left: testdata/v4.db to
-// v7.db were written by the last commit before the next schema. All is there afterwards, and a backup
+// v8.db were written by the last commit before the next schema. All is there afterwards, and a backup
 // from before.
 func TestEveryFormerSchemaIsUpgraded(t *testing.T) {
 	t.Parallel()
@@ -59,6 +62,9 @@ func TestEveryFormerSchemaIsUpgraded(t *testing.T) {
 			if schema > 6 {
 				thousandthsAreThere(t, db, network)
 			}
+			if schema > 7 {
+				blocksGoOn(t, db)
+			}
 			if err := errors.Join(err, db.Check(context.Background()), db.Close()); err != nil {
 				t.Fatal(err)
 			}
@@ -90,5 +96,77 @@ func thousandthsAreThere(t *testing.T, db *DB, network motion.NetworkID) {
 		if got, _, err := set.AppendJSON(nil, series.Query{Measure: series.Intensity, From: at.From, To: at.To, Bucket: at.Bucket}); err != nil || string(got) != want {
 			t.Errorf("%+v: %s, %v", at, got, err)
 		}
+	}
+}
+
+// formerValue returns the intensity that networks 2 and 3 of v8.db have in a second from 1764010800 to 1764015300,
+// the last 900 of which are in its journal.
+func formerValue(network motion.NetworkID, second int64) float64 {
+	switch {
+	case second/600%5 == 4:
+		return float64(200+(second*37+int64(network)*11)%700) / 1000
+	case second%(3+int64(network)) == 0:
+		return float64(1+second%7) / 100
+	}
+	return 0.04
+}
+
+// blocksGoOn adds to the blocks that v8.db holds of several networks, each in a value of its own: what is
+// late, what follows, and a network. All is there, and is when one network has been deleted.
+func blocksGoOn(t *testing.T, db *DB) {
+	t.Helper()
+	const first, end, late = 1764010800, 1764010800 + 4500, 1764010800 + 700
+	db.now = func() time.Time { return time.Unix(end+1800, 0) }
+	samples, err := OpenSamples(t.Context(), db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	flush := func(change func(*Tx) error) {
+		t.Helper()
+		if err := db.Update(t.Context(), func(tx *Tx) error { return errors.Join(change(tx), samples.Flush(tx)) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	flush(func(tx *Tx) error {
+		_, err := tx.CreateNetwork(motion.Network{GuardianID: "a41f00c2d97b4e5580136c31"})
+		return err
+	})
+	kitchen := series.Link("kitchen")
+	for _, network := range []motion.NetworkID{2, 3, 4} {
+		for second := int64(end); second < end+900; second++ {
+			samples.Add(network, motion.Time(second), []Value{{ID: series.Network, Value: formerValue(network, second)}})
+		}
+		samples.Add(network, late, []Value{{ID: kitchen, Value: 0.5}})
+	}
+	flush(func(*Tx) error { return nil })
+	isThere := func(network motion.NetworkID, from int64) {
+		t.Helper()
+		set, err := samples.Set(t.Context(), network, first, end+900, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, _, err := set.AppendJSON(nil, series.Query{Measure: series.Intensity, From: from, To: end + 900, Bucket: 1})
+		var points [][2]float64
+		if err := errors.Join(err, json.Unmarshal(text, &points)); err != nil || int64(len(points)) != end+900-from {
+			t.Fatalf("network %d: %d seconds, %v", network, len(points), err)
+		}
+		for i, p := range points {
+			if want := formerValue(network, from+int64(i)); math.Abs(p[0]-want) > 1e-9 {
+				t.Fatalf("network %d has %v at second %v, want %v", network, p[0], p[1], want)
+			}
+		}
+		query := series.Query{Series: kitchen, Measure: series.Intensity, From: late, To: late + 2, Bucket: 1}
+		if text, _, err = set.AppendJSON(nil, query); string(text) != "[[0.5,1764011500],[null,1764011501]]" || err != nil {
+			t.Errorf("network %d: what came late is %s, %v", network, text, err)
+		}
+	}
+	isThere(2, first)
+	isThere(3, first)
+	isThere(4, end)
+	flush(func(tx *Tx) error { return tx.DeleteNetwork(3) })
+	isThere(2, first)
+	isThere(4, end)
+	if set, err := samples.Set(t.Context(), 3, first, end+900, 1); err != nil || len(set.Series()) > 0 {
+		t.Errorf("network 3 was deleted and has series: %v", err)
 	}
 }

@@ -12,21 +12,25 @@ import (
 	"sync"
 )
 
-// Format of a value, version 1. One value holds consecutive rows of all series of one network
+// Format of a value, version 2. One value holds consecutive rows of all series of one network
 // in one tier: the rows of a whole block. Integers are unsigned LEB128 varints
 // (encoding/binary) unless a width is given.
 //
-//	u8       version: 1
+//	u8       version: 2
 //	uvarint  tier: the step in seconds
 //	uvarint  number of the first row since the epoch: its second ÷ step
 //	uvarint  rows, 1..span÷step; they do not cross the end of their block
 //	uvarint  series, 0..256
 //	         length table, one entry per series, IDs strictly ascending:
 //	  uvarint  leading bytes of the ID shared with the previous ID
-//	  uvarint  further bytes of the ID, then these bytes
-//	  uvarint  length of the column
+//	  uvarint  number of further bytes × 2; then these bytes, which are the rest of the ID. The
+//	           number is odd, by 1 more, when they are hexadecimal digits of it, two in a byte
+//	  uvarint  length of the column, 0: it is that of the previous series
 //	         the columns, in the order of the table
 //	u32      CRC32C (Castagnoli), little-endian, of all preceding bytes
+//
+// In version 1, of programs of schema 8 and before, the number of further bytes stands as it is, and
+// each column is there.
 //
 // An ID is empty for the network, "DST.SRC" for a link, '@' and the six octets for a location.
 // A value omits series without a present row.
@@ -56,7 +60,7 @@ import (
 // location's.
 //
 // Because streams follow the order of their bits, a reader can stop after those it knows:
-// adding a stream keeps version 1. Bit 5 is free.
+// adding a stream keeps the version. Bit 5 is free.
 //
 // Stream of n values: u8 coding, then
 //
@@ -68,14 +72,17 @@ import (
 //	   where that is below 0.2, else the sum − seconds × 200 + 20; any other
 //	   sum as in 0 and 1
 //
+//	4  a Huffman code, see huffman.go
+//	6  as 4, of levels
+//
 // 2 and 3 are for intensities that are whole hundredths below 0.2 and for sums; programs of schema 7 and
-// before wrote 0 and 1 alone.
+// before wrote 0 and 1 alone, those of schema 8 wrote 0 to 3.
 //
 // Other codings were tried and are larger in sum on both profiles of seriestest. Bytes for the
 // active values, per row, sparse and noisy3: this one 0.068 and 0.75, bits of a fixed width per
 // column 0.073 and 0.95, zigzag varints of deltas 0.091 and 1.03, byte planes 0.101 and 1.04.
 // XOR of floats gains nothing on quantised values.
-const version = 1
+const version = 2
 
 var (
 	// ErrDamaged is the error for a value with a wrong checksum or structure.
@@ -91,6 +98,7 @@ const maxStart = 1 << 40
 
 // value is a value with a checked table; its columns are not checked.
 type value struct {
+	version byte
 	tier    Tier
 	start   int64 // second of the first row
 	rows    int
@@ -135,8 +143,9 @@ func Only(b []byte, only ...ID) ([]byte, error) {
 	w := newValueWriter(v.tier, v.start, v.rows, n)
 	for name, column := range v.all() {
 		if asked(only, name) {
+			begin := len(w.columns)
 			w.columns = append(w.columns, column...)
-			w.name(ID(name), len(column))
+			w.name(ID(name), begin)
 		}
 	}
 	return w.appendTo(nil), nil
@@ -160,9 +169,9 @@ func (b *Block) AppendValue(dst []byte, only ...ID) []byte {
 	w := newValueWriter(b.tier, b.start, b.tier.Rows(), len(order))
 	for _, i := range order {
 		c := &b.columns[i]
-		before := len(w.columns)
+		begin := len(w.columns)
 		w.columns = w.appendCells(w.columns, c.cells, c.share)
-		w.name(c.id, len(w.columns)-before)
+		w.name(c.id, begin)
 	}
 	return w.appendTo(dst)
 }
@@ -181,6 +190,7 @@ type valueWriter struct {
 	*coder   // until appendTo
 	tier     Tier
 	previous ID
+	begun    int // where the last column begins
 }
 
 func newValueWriter(tier Tier, start int64, rows, series int) *valueWriter {
@@ -194,19 +204,9 @@ func newValueWriter(tier Tier, start int64, rows, series int) *valueWriter {
 
 // column appends series id, which must sort after the previous one.
 func (w *valueWriter) column(id ID, records []record) {
-	before := len(w.columns)
+	begin := len(w.columns)
 	w.columns = w.appendColumn(w.columns, records, w.tier.Step(), id.isLocation())
-	w.name(id, len(w.columns)-before)
-}
-
-// name appends the table entry of series id with a column of size bytes.
-func (w *valueWriter) name(id ID, size int) {
-	shared := sharedPrefix(w.previous, id)
-	w.head = binary.AppendUvarint(w.head, uint64(shared))
-	w.head = binary.AppendUvarint(w.head, uint64(len(id)-shared))
-	w.head = append(w.head, id[shared:]...)
-	w.head = binary.AppendUvarint(w.head, uint64(size))
-	w.previous = id
+	w.name(id, begin)
 }
 
 // appendTo appends the value, with which the writer is done.
@@ -218,21 +218,11 @@ func (w *valueWriter) appendTo(dst []byte) []byte {
 	return binary.LittleEndian.AppendUint32(dst, checksum(dst[begin:]))
 }
 
-func sharedPrefix(a, b ID) int {
-	n := min(len(a), len(b))
-	for i := range n {
-		if a[i] != b[i] {
-			return i
-		}
-	}
-	return n
-}
-
 func checksum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
 
 // parse checks everything but the columns.
 func parse(b []byte) (value, error) {
-	if len(b) > 0 && b[0] != version {
+	if len(b) > 0 && (b[0] == 0 || b[0] > version) {
 		return value{}, fmt.Errorf("%w: %d", ErrVersion, b[0])
 	}
 	if len(b) < 1+crcSize {
@@ -244,7 +234,7 @@ func parse(b []byte) (value, error) {
 	}
 	c := cursor{b: body[1:]}
 	step, first, rows, series := c.uvarint(), c.uvarint(), c.uvarint(), c.uvarint()
-	v := value{tier: Tier(step), series: int(series)}
+	v := value{version: b[0], tier: Tier(step), series: int(series)}
 	if c.bad || step > maxRows*1024 || v.tier.Span() == 0 || first > maxStart/step {
 		return value{}, fmt.Errorf("%w: header", ErrDamaged)
 	}
@@ -260,18 +250,17 @@ func parse(b []byte) (value, error) {
 // split checks the length table at the head of b and cuts b after it.
 func (v value) split(b []byte) (value, error) {
 	c, total := cursor{b: b}, uint64(0)
-	var buffer [maxName]byte
+	var buffers [2][maxName]byte
 	var previous []byte
 	for i := range v.series {
-		shared, rest := c.uvarint(), c.uvarint()
-		if shared > uint64(len(previous)) || shared+rest > maxName || rest > maxName {
+		name, ok := v.readName(&c, append(buffers[i%2][:0], previous...))
+		if !ok {
 			return value{}, fmt.Errorf("%w: name of series %d", ErrDamaged, i)
 		}
-		own := c.take(rest)
-		if i > 0 && bytes.Compare(own, previous[shared:]) <= 0 {
+		if i > 0 && bytes.Compare(name, previous) <= 0 {
 			return value{}, fmt.Errorf("%w: order of series %d", ErrDamaged, i)
 		}
-		previous = append(buffer[:shared], own...)
+		previous = name
 		total += min(c.uvarint(), 1<<32)
 	}
 	if c.bad || total != uint64(len(c.b)) {
@@ -287,11 +276,14 @@ func (v value) end() int64 { return v.start + int64(v.rows)*v.tier.Step() }
 func (v value) all() iter.Seq2[[]byte, []byte] {
 	return func(yield func(id, column []byte) bool) {
 		table, columns := cursor{b: v.table}, cursor{b: v.columns}
-		var id [maxName]byte
+		var buffer [maxName]byte
+		id, column := buffer[:0], []byte(nil)
 		for range v.series {
-			shared, rest := table.uvarint(), table.uvarint()
-			copy(id[shared:], table.take(rest))
-			if !yield(id[:shared+rest], columns.take(table.uvarint())) {
+			id, _ = v.readName(&table, id)
+			if size := table.uvarint(); size > 0 || v.version == 1 {
+				column = columns.take(size)
+			}
+			if !yield(id, column) {
 				return
 			}
 		}

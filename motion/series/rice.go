@@ -10,8 +10,9 @@ import (
 
 // Codings of a stream of values.
 const (
-	codingRuns = 0
-	codingRice = 1
+	codingRuns    = 0
+	codingRice    = 1
+	codingHuffman = 4
 
 	ofLevels = 2 // more than these: the values are levels (floor.go)
 )
@@ -70,16 +71,16 @@ func (m *model) learn(v, folded int) {
 func fold(e int) int   { return e<<1 ^ e>>(bits.UintSize-1) }
 func unfold(u int) int { return u>>1 ^ -(u & 1) }
 
-// appendStream appends values, of which there is at least one, in the shorter coding.
+// appendStream appends values, of which there is at least one, in the shortest coding.
 func appendStream[N number](dst []byte, values []N) []byte {
-	least := 1 + 2*runsOf(values) // size of the runs in bytes
-	if least <= 3 {
+	c := changesOf(values)
+	if most := 1 + 5*c.runs; most <= max(6, len(values)/8) { // a run takes 2 to 5 bytes, a value in bits at least one
 		return appendRuns(dst, values)
 	}
 	begin := len(dst)
-	dst = appendRice(dst, values)
+	dst = appendBits(dst, values, c)
 	middle := len(dst)
-	if least > middle-begin {
+	if 1+2*c.runs > middle-begin {
 		return dst
 	}
 	dst = appendRuns(dst, values)
@@ -89,15 +90,41 @@ func appendStream[N number](dst []byte, values []N) []byte {
 	return append(dst[:begin], dst[middle:]...)
 }
 
-// runsOf returns the number of runs of equal values.
-func runsOf[N number](values []N) int {
-	n := 1
-	for i := 1; i < len(values); i++ {
-		if values[i] != values[i-1] {
-			n++
+// changes says how the values of a stream change.
+type changes struct {
+	runs        int // of equal values
+	sum         int // of what values differ by from the one before
+	least, most int // of the values
+}
+
+func changesOf[N number](values []N) changes {
+	runs, sum := 1, 0
+	least, most, before := values[0], values[0], values[0]
+	for _, v := range values[1:] {
+		by := int(v) - int(before)
+		sum += max(by, -by)
+		if by != 0 {
+			runs++
+		}
+		least, most, before = min(least, v), max(most, v), v
+	}
+	return changes{runs, sum, int(least), int(most)}
+}
+
+// appendBits appends values, which are not all alike, in the shorter coding of bits.
+func appendBits[N number](dst []byte, values []N, c changes) []byte {
+	short := len(values) < shortStream
+	if short && 2*c.runs > len(values) {
+		return appendRice(dst, values)
+	}
+	begin := len(dst)
+	h, size, follow := newHuffman(values, c)
+	if short || follow {
+		if dst = appendRice(dst, values); len(dst)-begin <= size {
+			return dst
 		}
 	}
-	return n
+	return appendHuffman(dst[:begin], &h, values)
 }
 
 func appendRuns[N number](dst []byte, values []N) []byte {
@@ -171,6 +198,8 @@ func decodeEither[N number](c *cursor, dst []N, n int, limit N) (_ []N, areLevel
 		dst, err = decodeRuns(c, dst, n, limit)
 	case codingRice:
 		dst, err = decodeRice(c, dst, n, limit)
+	case codingHuffman:
+		dst, err = decodeHuffman(c, dst, n, limit)
 	default:
 		err = fmt.Errorf("%w: stream coding %d", ErrDamaged, coding)
 	}

@@ -31,8 +31,8 @@ const Format = "sensegate-network"
 
 // Version is the version of the format that is written. A newer one is not read. It is counted up
 // with every change after which this program would read a file wrongly, also of the records of
-// the store. 2: blocks of samples may hold levels (motion/series).
-const Version = 2
+// the store. 2: blocks of samples may hold levels; 3: they have version 2 (both: motion/series).
+const Version = 3
 
 // Header is the first line of a file.
 type Header struct {

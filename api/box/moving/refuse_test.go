@@ -72,7 +72,7 @@ func TestFileThatIsNotWholeLeavesNothing(t *testing.T) {
 	from, to := newBox(t, 0), newBox(t, 0)
 	file := from.export(t, from.live(t))
 	text := unpacked(t, file)
-	newer := strings.Replace(text, `"version":2`, `"version":3`, 1)
+	newer := strings.Replace(text, `"version":3`, `"version":4`, 1)
 	fewer := strings.Replace(text, `"sha256":"`, `"sha256":"00`, 1)
 	unset := strings.Replace(text, `"moves":false`, `"moves":false,"clock_unset":true`, 1)
 	for name, c := range map[string]struct {
@@ -82,7 +82,7 @@ func TestFileThatIsNotWholeLeavesNothing(t *testing.T) {
 		"nothing":               {nil, "the file is empty"},
 		"another file":          {[]byte("SQLite format 3\x00 and more of it"), "is no network of sensegate"},
 		"another packed file":   {packed(t, "hello\n"), "is no network of sensegate"},
-		"of a newer program":    {packed(t, newer), "written by a newer program (version 3, this one knows 2)"},
+		"of a newer program":    {packed(t, newer), "written by a newer program (version 4, this one knows 3)"},
 		"other records":         {packed(t, fewer), "other records than were written"},
 		"a clock was not set":   {packed(t, unset), "clock of the box that wrote the file was not set"},
 		"more after it":         {append(bytes.Clone(file), 1), "goes on after its end"},
