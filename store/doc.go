@@ -88,10 +88,10 @@
 //	  batches_by_network      network u32, batch u64 → batch u64
 //
 //	samples_journal           block start u32, flush u32, step u32 → 0 → rows of the open blocks of all networks (samples/journal.go)
-//	samples_1s                block start u32, network u32 → block of 10 minutes of live frames
-//	samples_5s                block start u32, network u32 → block of 1 hour: devices' history, sums of samples_1s
-//	samples_60s               block start u32, network u32 → block of 6 hours: sums of samples_5s
-//	samples_900s              block start u32, network u32 → block of 4 days: sums of samples_60s
+//	samples_1s                block start u32, last network u32 → block of 10 minutes of live frames, or such of several networks (samples/pack.go)
+//	samples_5s                block start u32, last network u32 → the same of blocks of 1 hour: devices' history, sums of samples_1s
+//	samples_60s               block start u32, last network u32 → the same of blocks of 6 hours: sums of samples_5s
+//	samples_900s              block start u32, last network u32 → the same of blocks of 4 days: sums of samples_60s
 //
 //	alerts                    network u32, uuid → Alert; the sequence numbers alerts and their jobs
 //	pushes                    network u32, push u64 → Push, at most 256 of a network

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -109,19 +110,21 @@ func TestBlocksBelowADestroyedBranchAreTakenBack(t *testing.T) {
 	}
 	bucket := samples.Bucket(series.Tiers()[0])
 	err = db.Update(t.Context(), func(tx *Tx) error {
-		if _, err := tx.CreateNetwork(motion.Network{GuardianID: "g"}); err != nil {
-			return err
-		}
 		random := rand.New(rand.NewPCG(5, 6))
-		for i := range 100 {
-			start := int64(1763990400 + 600*i)
-			block := series.NewBlock(series.Tiers()[0], start)
-			for second := range int64(600) {
-				block.AddFrame(start+second, []Value{{ID: series.Network, Value: random.Float64()}})
-			}
-			key := append(key32(uint32(start)), key32[motion.NetworkID](1)...)
-			if err := samples.PutBlock(tx.bucket(bucket), key, block.AppendValue(nil)); err != nil {
+		for guardian := range 10 {
+			if _, err := tx.CreateNetwork(motion.Network{GuardianID: fmt.Sprint("g", guardian)}); err != nil {
 				return err
+			}
+		}
+		for network := motion.NetworkID(10); network > 0; network-- { // so that a block joins those of greater networks
+			for i := range 60 {
+				block := series.NewBlock(series.Tiers()[0], int64(1763990400+600*i))
+				for second := range int64(300) {
+					block.AddFrame(block.Start()+second, []Value{{ID: series.Network, Value: random.Float64()}})
+				}
+				if err := tx.samples().Import(network, samples.Block{Tier: block.Tier(), Start: block.Start(), Value: block.AppendValue(nil)}); err != nil {
+					return err
+				}
 			}
 		}
 		return nil

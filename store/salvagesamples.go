@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 
+	"sensegate/motion"
 	"sensegate/motion/series"
 	"sensegate/store/file"
 	"sensegate/store/samples"
@@ -15,10 +16,12 @@ func (s *salvage) copySamples() error {
 	for _, tier := range series.Tiers() {
 		name, lost, exact, restored := samples.Bucket(tier), 0, true, 0
 		var gaps []file.Gap
-		take := func(key, value []byte) (bool, error) { return s.takeBlock(tier, key, value) }
 		err := s.damaged.Each(s.ctx, name, file.Reading{
-			Item: func(key, value []byte, _ bool) (bool, error) { return take(key, value) },
-			Gap:  func(g file.Gap) { gaps = append(gaps, g) },
+			Item: func(key, value []byte, _ bool) (bool, error) {
+				_, missing, err := s.takeBlocks(tier, key, value)
+				return missing == 0, err
+			},
+			Gap: func(g file.Gap) { gaps = append(gaps, g) },
 		})
 		if err != nil {
 			return err
@@ -39,8 +42,8 @@ func (s *salvage) copySamples() error {
 				continue
 			}
 			err := backup.Each(s.ctx, name, file.Reading{Low: g.Low, High: g.High, Gap: func(file.Gap) {}, Item: func(key, value []byte, _ bool) (bool, error) {
-				ok, err := take(key, value)
-				if ok {
+				taken, _, err := s.takeBlocks(tier, key, value)
+				if taken > 0 {
 					restored++
 				}
 				return true, err
@@ -54,24 +57,20 @@ func (s *salvage) copySamples() error {
 	return nil
 }
 
-// takeBlock copies a block that is not there yet, if its checksum and its place are right.
-func (s *salvage) takeBlock(tier series.Tier, key, value []byte) (taken bool, err error) {
-	network, ok := samples.ParseBlock(tier, key, value)
-	if !ok {
-		return false, nil
-	}
+// takeBlocks copies the blocks in a value that are not there yet, of networks that are stored, if
+// their checksums and their places are right, and counts those that it does not copy because they
+// are not.
+func (s *salvage) takeBlocks(tier series.Tier, key, value []byte) (taken, missing int, err error) {
 	tx, err := s.tx()
 	if err != nil {
-		return false, err
+		return 0, 0, err
 	}
-	bucket := tx.bucket(samples.Bucket(tier))
-	if tx.requireStored(network) != nil || bucket.Get(key) != nil {
-		return false, nil
+	stored := func(network motion.NetworkID) bool { return tx.requireStored(network) == nil }
+	taken, missing, err = tx.samples().Salvage(tier, key, value, stored)
+	if err == nil && taken > 0 {
+		err = s.wrote(len(key) + len(value))
 	}
-	if err := samples.PutBlock(bucket, bytes.Clone(key), bytes.Clone(value)); err != nil {
-		return false, err
-	}
-	return true, s.wrote(len(key) + len(value))
+	return taken, missing, err
 }
 
 // takeLostBlocks takes the blocks of a tier from pages that nothing names any more: a block
@@ -82,8 +81,7 @@ func (s *salvage) takeLostBlocks(tier series.Tier, gaps []file.Gap) ([]file.Gap,
 	}
 	pages, err := s.lostPages(func(items []file.Item) (bool, error) {
 		return !slices.ContainsFunc(items, func(item file.Item) bool {
-			_, ok := samples.ParseBlock(tier, item.Key, item.Value)
-			return item.IsBucket || !ok
+			return item.IsBucket || !samples.Whole(tier, item.Key, item.Value)
 		}), nil
 	})
 	if err != nil {
@@ -99,7 +97,7 @@ func (s *salvage) takeLostBlocks(tier series.Tier, gaps []file.Gap) ([]file.Gap,
 			continue
 		}
 		for _, item := range items {
-			if _, err := s.takeBlock(tier, item.Key, item.Value); err != nil {
+			if _, _, err := s.takeBlocks(tier, item.Key, item.Value); err != nil {
 				return nil, err
 			}
 		}

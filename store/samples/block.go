@@ -3,9 +3,6 @@ package samples
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
-	"fmt"
-	"slices"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -39,61 +36,62 @@ func parseSampleKey(key []byte) (start int64, network motion.NetworkID) {
 	return int64(binary.BigEndian.Uint32(key)), motion.NetworkID(binary.BigEndian.Uint32(key[4:]))
 }
 
-// ParseBlock returns the network of a sealed block of a tier. ok is false unless its
-// checksum and its key are right.
-func ParseBlock(tier series.Tier, key, value []byte) (network motion.NetworkID, ok bool) {
-	if len(key) != 8 {
-		return 0, false
-	}
-	start, network := parseSampleKey(key)
+// isBlock reports whether a value is the block of a tier that begins at a second, by its checksum.
+func isBlock(tier series.Tier, start int64, value []byte) bool {
 	info, err := series.Inspect(value)
-	return network, err == nil && info.Tier == tier && tier.BlockStart(info.Start) == start
+	return err == nil && info.Tier == tier && tier.BlockStart(info.Start) == start
 }
 
-// blockFill is how full a page of blocks becomes before the next one is begun. Blocks
-// come in the order of their keys and are seldom put again, and few go into a page: room
-// that is left in it stays empty.
-const blockFill = 1
+// Whole reports whether a stored value of a tier and all blocks in it are what was written under
+// its key, by their checksums.
+func Whole(tier series.Tier, key, value []byte) bool {
+	if len(key) != 8 {
+		return false
+	}
+	start, _ := parseSampleKey(key)
+	for _, value := range unpack(key, value) {
+		if !isBlock(tier, start, value) {
+			return false
+		}
+	}
+	return true
+}
 
-// PutBlock stores a block unless it is there already.
-func PutBlock(b *bolt.Bucket, key, value []byte) error {
-	if bytes.Equal(b.Get(key), value) {
-		return nil
+// Salvage stores the blocks in a value of another database that are whole and of which there are
+// none yet, of networks that exist. missing are those that are not whole or of no such network.
+func (tx Tx) Salvage(tier series.Tier, key, value []byte, exists func(motion.NetworkID) bool) (stored, missing int, err error) {
+	if len(key) != 8 {
+		return 0, 1, nil
 	}
-	b.FillPercent = blockFill
-	if err := b.Put(key, value); err != nil {
-		return fmt.Errorf("put samples: %w", err)
+	start, _ := parseSampleKey(key)
+	sealed := tx.shelf(tier)
+	var blocks []block
+	for network, value := range unpack(key, value) {
+		switch {
+		case !isBlock(tier, start, value) || !exists(network):
+			missing++
+		case sealed.get(start, network) == nil:
+			blocks = append(blocks, block{network, bytes.Clone(value)})
+		}
 	}
-	return nil
+	return len(blocks), missing, sealed.put(start, blocks)
 }
 
 // Delete removes the stored samples of a network.
 func (tx Tx) Delete(network motion.NetworkID) error {
-	err := tx.deleteJournalOf(network)
+	if err := tx.deleteJournalOf(network); err != nil {
+		return err
+	}
 	for _, tier := range series.Tiers() {
-		if err != nil {
-			break
+		sealed := tx.shelf(tier)
+		var starts []int64
+		for start := range sealed.of(network, 0, endOfKeys) {
+			starts = append(starts, start)
 		}
-		err = deleteKeys(tx.bucket(Bucket(tier)), func(key []byte) bool {
-			_, of := parseSampleKey(key)
-			return of == network
-		})
-	}
-	return err
-}
-
-// deleteKeys deletes the keys of a bucket that may go.
-func deleteKeys(b *bolt.Bucket, mayGo func(key []byte) bool) error {
-	var old [][]byte
-	cursor := b.Cursor()
-	for key, _ := cursor.First(); key != nil; key, _ = cursor.Next() {
-		if mayGo(key) {
-			old = append(old, slices.Clone(key))
-		}
-	}
-	for _, key := range old {
-		if err := b.Delete(key); err != nil {
-			return fmt.Errorf("delete samples: %w", err)
+		for _, start := range starts {
+			if err := sealed.drop(start, network); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -102,15 +100,16 @@ func deleteKeys(b *bolt.Bucket, mayGo func(key []byte) bool) error {
 // Damaged counts the sealed blocks, and the entries of the journal, that cannot be read.
 func Damaged(tx *bolt.Tx) (n int, err error) {
 	for _, tier := range series.Tiers() {
-		err = errors.Join(err, tx.Bucket([]byte(Bucket(tier))).ForEach(func(_, value []byte) error {
-			if _, err := series.Inspect(value); err != nil {
-				n++
+		for _, blocks := range (shelf{tx.Bucket([]byte(Bucket(tier))), tier}).values(0, endOfKeys) {
+			for _, value := range blocks {
+				if _, err := series.Inspect(value); err != nil {
+					n++
+				}
 			}
-			return nil
-		}))
+		}
 	}
 	journal := tx.Bucket([]byte(Journal))
-	return n, errors.Join(err, journal.ForEach(func(key, value []byte) error {
+	return n, journal.ForEach(func(key, value []byte) error {
 		at, _, ok := parseJournalKey(key, value)
 		if ok && value == nil {
 			_, err := parseJournal(at, journal.Bucket(key).Get([]byte{0}))
@@ -120,7 +119,7 @@ func Damaged(tx *bolt.Tx) (n int, err error) {
 			n++
 		}
 		return nil
-	}))
+	})
 }
 
 // BytesOfDay returns the bytes that a day of samples takes at all resolutions, as of the

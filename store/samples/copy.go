@@ -22,28 +22,14 @@ type Block struct {
 // counted.
 func (tx Tx) Blocks(network motion.NetworkID, tier series.Tier, from int64, most int) (blocks []Block, next int64, damaged int) {
 	size := 0
-	cursor := tx.bucket(Bucket(tier)).Cursor()
-	for start := max(0, from); start < endOfKeys; {
-		key, value := cursor.Seek(sampleKey(start, network))
-		if key == nil {
-			break
-		}
-		found, of := parseSampleKey(key)
-		if found > start {
-			start = found // no network has blocks in between
-			continue
-		}
-		start += tier.Span()
-		if of != network {
-			continue
-		}
-		if _, ok := ParseBlock(tier, key, value); !ok {
+	for start, value := range tx.shelf(tier).of(network, from, endOfKeys) {
+		if !isBlock(tier, start, value) {
 			damaged++
 			continue
 		}
-		blocks = append(blocks, Block{tier, found, bytes.Clone(value)})
+		blocks = append(blocks, Block{tier, start, bytes.Clone(value)})
 		if size += len(value); size >= most {
-			return blocks, start, damaged
+			return blocks, start + tier.Span(), damaged
 		}
 	}
 	return blocks, -1, damaged
@@ -63,12 +49,11 @@ func (s *Heads) Open(network motion.NetworkID) (blocks []Block) {
 
 // SealAll seals the open blocks of a network before their time.
 func (s *Heads) SealAll(tx Tx, network motion.NetworkID) error {
+	var parts []part
 	for at, value := range s.open(network, 0, endOfKeys, nil) {
-		if err := (part{network, at, value}).seal(tx); err != nil {
-			return err
-		}
+		parts = append(parts, part{network, at, value})
 	}
-	return nil
+	return tx.store(parts)
 }
 
 // ErrBlock says that what should be a block of samples is none.
@@ -76,13 +61,10 @@ var ErrBlock = errors.New("it is no block of samples")
 
 // Import stores a block of a network, merged with what is there. ErrBlock: it is none of its place.
 func (tx Tx) Import(network motion.NetworkID, b Block) error {
-	if b.Start < 0 || b.Start >= endOfKeys || b.Tier.Span() == 0 {
+	if b.Start < 0 || b.Start >= endOfKeys || b.Tier.Span() == 0 || !isBlock(b.Tier, b.Start, b.Value) {
 		return fmt.Errorf("second %d: %w", b.Start, ErrBlock)
 	}
-	if _, ok := ParseBlock(b.Tier, sampleKey(b.Start, network), b.Value); !ok {
-		return fmt.Errorf("second %d: %w", b.Start, ErrBlock)
-	}
-	return part{network, blockKey{b.Start, b.Tier}, b.Value}.seal(tx)
+	return tx.store([]part{{network, blockKey{b.Start, b.Tier}, b.Value}})
 }
 
 // SumImported makes the sums of imported blocks that another database has not made, as it had
@@ -94,7 +76,7 @@ func (tx Tx) SumImported(network motion.NetworkID, from, summed int64) error {
 			return nil
 		}
 		for start := coarser.BlockStart(max(0, from)); start+coarser.Span() <= summed; start += coarser.Span() {
-			if err := tx.rollUp(blockKey{start, coarser}, tier, network); err != nil {
+			if err := tx.rollUp(blockKey{start, coarser}, tier, []motion.NetworkID{network}); err != nil {
 				return err
 			}
 		}
@@ -105,11 +87,8 @@ func (tx Tx) SumImported(network motion.NetworkID, from, summed int64) error {
 // Bytes returns how many bytes the sealed blocks of a network have.
 func (tx Tx) Bytes(network motion.NetworkID) (size int64) {
 	for _, tier := range series.Tiers() {
-		cursor := tx.bucket(Bucket(tier)).Cursor()
-		for key, value := cursor.First(); key != nil; key, value = cursor.Next() {
-			if _, of := parseSampleKey(key); of == network {
-				size += int64(len(key) + len(value))
-			}
+		for _, value := range tx.shelf(tier).of(network, 0, endOfKeys) {
+			size += int64(len(value))
 		}
 	}
 	return size

@@ -2,7 +2,8 @@ package samples
 
 import (
 	"cmp"
-	"sort"
+	"iter"
+	"slices"
 
 	"sensegate/motion"
 	"sensegate/motion/series"
@@ -47,10 +48,10 @@ func (s *Heads) Flush(tx Tx, summed int64) (next int64, err error) {
 func (tx Tx) seal(sealed []part) (changed blocks, err error) {
 	changed = blocks{}
 	for _, p := range sealed {
-		if err := p.seal(tx); err != nil {
-			return nil, err
-		}
 		changed.add(p.at, p.network)
+	}
+	if err := tx.store(sealed); err != nil {
+		return nil, err
 	}
 	return changed, tx.deleteJournal(changed)
 }
@@ -75,19 +76,55 @@ func (s *Heads) collect(wall int64) (sealed, open []part) {
 		}
 		h.mu.Unlock()
 	}
-	for _, parts := range [][]part{sealed, open} {
-		sort.Slice(parts, func(i, j int) bool {
-			a, b := &parts[i], &parts[j]
-			return cmp.Or(cmp.Compare(a.at.start, b.at.start), cmp.Compare(a.at.tier, b.at.tier), cmp.Compare(a.network, b.network)) < 0
-		})
-	}
+	sortParts(open)
 	return sealed, open
 }
 
-// seal stores a whole block.
-func (p part) seal(tx Tx) error {
-	bucket, key := tx.bucket(Bucket(p.at.tier)), sampleKey(p.at.start, p.network)
-	return PutBlock(bucket, key, p.at.merge(p.value, bucket.Get(key)))
+// sortParts brings parts into the order of keys; those of one block stay in their order.
+func sortParts(parts []part) {
+	slices.SortStableFunc(parts, func(a, b part) int {
+		return cmp.Or(cmp.Compare(a.at.start, b.at.start), cmp.Compare(a.at.tier, b.at.tier), cmp.Compare(a.network, b.network))
+	})
+}
+
+// byPlace yields sorted parts, those of one place together.
+func byPlace(parts []part) iter.Seq2[blockKey, []part] {
+	return func(yield func(blockKey, []part) bool) {
+		for len(parts) > 0 {
+			at, n := parts[0].at, 1
+			for n < len(parts) && parts[n].at == at {
+				n++
+			}
+			if !yield(at, parts[:n]) {
+				return
+			}
+			parts = parts[n:]
+		}
+	}
+}
+
+// store stores whole blocks, merged with what is sealed of their time.
+func (tx Tx) store(parts []part) error {
+	sortParts(parts)
+	for at, parts := range byPlace(parts) {
+		sealed := tx.shelf(at.tier)
+		if err := sealed.put(at.start, sealed.merged(parts)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// merged returns the blocks of parts of one place, merged with what is sealed there.
+func (s shelf) merged(parts []part) (blocks []block) {
+	for _, p := range parts {
+		if last := len(blocks) - 1; last >= 0 && blocks[last].network == p.network {
+			blocks[last].value = p.at.merge(p.value, blocks[last].value)
+			continue
+		}
+		blocks = append(blocks, block{p.network, p.at.merge(p.value, s.get(p.at.start, p.network))})
+	}
+	return blocks
 }
 
 // merge returns the value of a block of which late came after before had been

@@ -54,8 +54,8 @@ func parseJournalKey(key, value []byte) (at blockKey, network motion.NetworkID, 
 	return at, network, (network != 0) == (value != nil) && (at.tier == series.Second || at.tier == series.FiveSeconds)
 }
 
-// journalSum returns the CRC32C of a value.
-func journalSum(body []byte) uint32 { return crc32.Checksum(body, crc32.MakeTable(crc32.Castagnoli)) }
+// checksum returns the CRC32C of a value.
+func checksum(body []byte) uint32 { return crc32.Checksum(body, crc32.MakeTable(crc32.Castagnoli)) }
 
 // journalValue makes the value of some increments.
 func journalValue(parts []part) []byte {
@@ -65,14 +65,14 @@ func journalValue(parts []part) []byte {
 		value = binary.AppendUvarint(value, uint64(len(p.value)))
 		value = append(value, p.value...)
 	}
-	binary.LittleEndian.PutUint32(value, journalSum(value[4:]))
+	binary.LittleEndian.PutUint32(value, checksum(value[4:]))
 	return value
 }
 
 // parseJournal is the inverse of journalValue for the blocks at some place. The error
 // is series.ErrDamaged.
 func parseJournal(at blockKey, value []byte) (parts []part, err error) {
-	if len(value) < 4 || journalSum(value[4:]) != binary.LittleEndian.Uint32(value) {
+	if len(value) < 4 || checksum(value[4:]) != binary.LittleEndian.Uint32(value) {
 		return nil, fmt.Errorf("journal of second %d: %w", at.start, series.ErrDamaged)
 	}
 	for rest := value[4:]; len(rest) > 0; {
@@ -98,16 +98,10 @@ func (tx Tx) appendJournal(parts []part) error {
 	if err != nil {
 		return fmt.Errorf("write journal: %w", err)
 	}
-	for len(parts) > 0 {
-		at := parts[0].at
-		n := slices.IndexFunc(parts, func(p part) bool { return p.at != at })
-		if n < 0 {
-			n = len(parts)
-		}
-		if err := PutEntry(journal, journalKey(at, flush), journalValue(parts[:n])); err != nil {
+	for at, parts := range byPlace(parts) {
+		if err := PutEntry(journal, journalKey(at, flush), journalValue(parts)); err != nil {
 			return err
 		}
-		parts = parts[n:]
 	}
 	return nil
 }

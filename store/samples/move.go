@@ -3,7 +3,6 @@ package samples
 import (
 	"bytes"
 	"fmt"
-	"sort"
 
 	"sensegate/motion/series"
 )
@@ -42,22 +41,18 @@ func (s *Heads) touching(from, to int64) (parts []part) {
 		}
 		h.mu.Unlock()
 	}
-	sort.Slice(parts, func(i, j int) bool { return parts[i].at.start < parts[j].at.start })
 	return parts
 }
 
 // moveBlocks moves the rows of a tier's sealed blocks in [from, to). A block that is
 // damaged stays where it is, and is named.
 func (tx Tx) moveBlocks(tier series.Tier, from, to int64, by int64) error {
-	bucket := tx.bucket(Bucket(tier))
+	sealed := tx.shelf(tier)
 	var old []part
-	cursor := bucket.Cursor()
-	for key, value := cursor.Seek(keyOf(uint32(max(0, tier.BlockStart(from))))); key != nil; key, value = cursor.Next() {
-		start, network := parseSampleKey(key)
-		if start >= to {
-			break
+	for start, blocks := range sealed.values(tier.BlockStart(from), to) {
+		for network, value := range blocks {
+			old = append(old, part{network, blockKey{start, tier}, bytes.Clone(value)})
 		}
-		old = append(old, part{network, blockKey{start, tier}, bytes.Clone(value)})
 	}
 	var arrived []part
 	for _, p := range old {
@@ -66,7 +61,7 @@ func (tx Tx) moveBlocks(tier series.Tier, from, to int64, by int64) error {
 			tx.Logger.Warn("damaged samples not stamped anew", "network", p.network, "second", p.at.start, "err", err)
 			continue
 		}
-		if err := bucket.Delete(sampleKey(p.at.start, p.network)); err != nil {
+		if err := sealed.drop(p.at.start, p.network); err != nil {
 			return fmt.Errorf("move samples: %w", err)
 		}
 		if len(rest) > 0 {
@@ -78,10 +73,5 @@ func (tx Tx) moveBlocks(tier series.Tier, from, to int64, by int64) error {
 			}
 		}
 	}
-	for _, p := range arrived {
-		if err := p.seal(tx); err != nil {
-			return err
-		}
-	}
-	return nil
+	return tx.store(arrived)
 }

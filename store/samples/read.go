@@ -36,7 +36,7 @@ func (r *Reading) AddSealed(tx *bolt.Tx, summed int64, since func(series.Tier) i
 	r.summed, r.since = min(r.summed, summed), since
 	for _, tier := range series.Tiers() {
 		for _, need := range series.Need(tier, max(r.from, since(tier)), r.to, r.bucket, r.summed) {
-			r.addSealed(tx.Bucket([]byte(Bucket(tier))), tier, need[0], need[1])
+			r.addSealed(shelf{tx.Bucket([]byte(Bucket(tier))), tier}, need[0], need[1])
 		}
 	}
 }
@@ -69,27 +69,13 @@ func (s *Heads) open(network motion.NetworkID, from, to int64, only []series.ID)
 
 // addSealed copies what is asked for of the sealed blocks that touch [from, to) and
 // merges them with the open ones.
-func (r *Reading) addSealed(b *bolt.Bucket, tier series.Tier, from, to int64) {
-	cursor := b.Cursor()
-	for start := max(0, tier.BlockStart(from)); start < min(to, endOfKeys); {
-		key, sealed := cursor.Seek(sampleKey(start, r.network))
-		if key == nil {
-			return
-		}
-		found, of := parseSampleKey(key)
-		if found > start {
-			start = found // no network has blocks in between
-			continue
-		}
-		at := blockKey{start, tier}
-		start += tier.Span()
-		if of != r.network {
-			continue
-		}
+func (r *Reading) addSealed(s shelf, from, to int64) {
+	for start, sealed := range s.of(r.network, from, to) {
 		part, err := series.Only(sealed, r.only...)
 		if err != nil {
 			part = slices.Clone(sealed) // Set names it
 		}
+		at := blockKey{start, s.tier}
 		if late, isOpen := r.values[at]; isOpen {
 			part = at.merge(late, part)
 		}

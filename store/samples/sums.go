@@ -1,8 +1,10 @@
 package samples
 
 import (
+	"cmp"
+	"iter"
+	"maps"
 	"slices"
-	"sort"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -39,11 +41,13 @@ func (tx Tx) sumUp(changed blocks, summed int64) (next int64, err error) {
 		}
 		due := changed.parents(tier, coarser, next)
 		tx.ended(due, tier, coarser, summed, next)
-		for at, network := range due.all() {
-			if err := tx.rollUp(at, tier, network); err != nil {
+		for at, networks := range due.all() {
+			if err := tx.rollUp(at, tier, networks); err != nil {
 				return summed, err
 			}
-			changed.add(at, network)
+			for _, network := range networks {
+				changed.add(at, network)
+			}
 		}
 	}
 	return next, nil
@@ -87,57 +91,56 @@ func (tx Tx) ended(due blocks, tier, coarser series.Tier, from, to int64) {
 	if from >= to {
 		return
 	}
-	cursor := tx.bucket(Bucket(tier)).Cursor()
-	for key, _ := cursor.Seek(keyOf(uint32(from))); key != nil; key, _ = cursor.Next() {
-		start, network := parseSampleKey(key)
-		if start >= to {
-			return
+	for start, sealed := range tx.shelf(tier).values(from, to) {
+		for network := range sealed {
+			due.add(blockKey{coarser.BlockStart(start), coarser}, network)
 		}
-		due.add(blockKey{coarser.BlockStart(start), coarser}, network)
 	}
 }
 
-// all yields the blocks and their networks in the order of keys.
-func (b blocks) all() func(func(blockKey, motion.NetworkID) bool) {
-	return func(yield func(blockKey, motion.NetworkID) bool) {
-		var order []blockKey
-		for at := range b {
-			order = append(order, at)
-		}
-		sort.Slice(order, func(i, j int) bool { return order[i].start < order[j].start })
+// all yields the blocks in the order of keys, each with its networks in their order.
+func (b blocks) all() iter.Seq2[blockKey, []motion.NetworkID] {
+	return func(yield func(blockKey, []motion.NetworkID) bool) {
+		order := slices.SortedFunc(maps.Keys(b), func(a, b blockKey) int { return cmp.Compare(a.start, b.start) })
 		for _, at := range order {
 			slices.Sort(b[at])
-			for _, network := range b[at] {
-				if !yield(at, network) {
-					return
-				}
+			if !yield(at, b[at]) {
+				return
 			}
 		}
 	}
 }
 
-// rollUp makes a network's block of sums from its blocks of the finer tier.
-func (tx Tx) rollUp(at blockKey, tier series.Tier, network motion.NetworkID) error {
-	finer, sums := tx.bucket(Bucket(tier)), tx.bucket(Bucket(at.tier))
-	var values [][]byte
-	for start := at.start; start < at.start+at.tier.Span(); start += tier.Span() {
-		if value := finer.Get(sampleKey(start, network)); value != nil {
-			values = append(values, value)
+// rollUp makes the blocks of sums of networks, in their order, from their blocks of the finer
+// tier.
+func (tx Tx) rollUp(at blockKey, tier series.Tier, networks []motion.NetworkID) error {
+	coarser := tx.shelf(at.tier)
+	finer, held := tx.shelf(tier).gather(at, networks), coarser.gather(at, networks)
+	var sums []block
+	for i, network := range networks {
+		value, err := series.Rollup(at.tier, at.start, finer[i], held[i]...)
+		if err != nil {
+			tx.Logger.Warn("damaged samples left out of sums", "network", network, "err", err)
+		}
+		if len(value) > 0 {
+			sums = append(sums, block{network, value})
 		}
 	}
-	key := sampleKey(at.start, network)
-	var held [][]byte
-	if value := sums.Get(key); value != nil {
-		held = append(held, value)
+	return coarser.put(at.start, sums)
+}
+
+// gather returns for each of some networks, in their order, its blocks that begin within the
+// block at a place.
+func (s shelf) gather(at blockKey, networks []motion.NetworkID) [][][]byte {
+	values := make([][][]byte, len(networks))
+	for _, blocks := range s.values(at.start, at.start+at.tier.Span()) {
+		for network, value := range blocks {
+			if i, ok := slices.BinarySearch(networks, network); ok {
+				values[i] = append(values[i], value)
+			}
+		}
 	}
-	value, err := series.Rollup(at.tier, at.start, values, held...)
-	if err != nil {
-		tx.Logger.Warn("damaged samples left out of sums", "network", network, "err", err)
-	}
-	if len(value) == 0 {
-		return nil
-	}
-	return PutBlock(sums, key, value)
+	return values
 }
 
 // Expire deletes the blocks that end before the first second of their tier that is kept,
