@@ -35,9 +35,9 @@ func Damaged(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{ErrDamaged}, args...)...)
 }
 
-// GrowStep is how many bytes the file grows by, at the cost of a sync: a few times a day
-// until retention is reached.
-const GrowStep = 1 << 18
+// GrowStep is how many bytes the file grows by, at the cost of a sync: with 50 networks a few
+// times an hour until retention is reached.
+const GrowStep = 1 << 16
 
 // Options say where a file is and how it is opened. All but MaxSize, MinFree and Beside
 // are to be given.
