@@ -156,7 +156,7 @@ func (r *storeRole) do(what string, n int) (map[string]float64, error) {
 }
 
 // size returns the bytes of the file, those of its pages with resolutions that are kept for longer than nine days and
-// so grow on the ninth as on each before, those of its pages with seconds, and of what these pages hold.
+// so grow on the ninth as on each before, and those of its pages with seconds.
 func (r *storeRole) size() (map[string]float64, error) {
 	info, err := os.Stat(r.db.Path())
 	if err != nil {
@@ -166,18 +166,18 @@ func (r *storeRole) size() (map[string]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	filling, seconds := 0, store.BucketLayout{}
+	filling, seconds := 0, 0
 	for _, bucket := range layout.Buckets {
 		switch bucket.Name {
 		case "samples_60s", "samples_900s":
 			filling += bucket.Pages * layout.PageSize
 		case "samples_1s":
-			seconds = bucket
+			seconds = bucket.Pages * layout.PageSize
 		}
 	}
 	return map[string]float64{
 		"bytes": float64(info.Size()), "filling": float64(filling),
-		"seconds": float64(seconds.Pages * layout.PageSize), "values": float64(seconds.Bytes),
+		"seconds": float64(seconds),
 	}, nil
 }
 

@@ -19,19 +19,19 @@ import (
 // victoriaHomes is how many homes the peer stores for a day. Its bytes of a row hardly depend on it.
 const victoriaHomes = 10
 
-// besideVictoria returns the row of disk with VictoriaMetrics as its peer, once with the seconds alone and once with sums as
-// ours keeps them, and rows of our seconds alone.
+// besideVictoria returns rows with VictoriaMetrics as the peer: of disk, with sums as ours keeps them; of our pages with seconds,
+// without sums; and of disk again without, which says what sums cost and has no bound, as the peer does less.
 func (b *bench) besideVictoria(ctx context.Context, disk figure, size map[string]float64, profile string) []figure {
 	const peer = "VictoriaMetrics, 10 networks"
-	disk.Reach, disk.Peer = atMostOfPeer(1), peer+", without sums"
-	alike := disk
-	alike.Peer = peer + ", with the same sums"
-	disk.Peers, disk.Err = b.victoria(ctx, profile, false)
+	alike, seconds := disk, disk
+	alike.Reach, alike.Peer = atMostOfPeer(1), peer+", with the same sums"
 	alike.Peers, alike.Err = b.victoria(ctx, profile, true)
-	pages, values := disk, disk
-	pages.What, pages.Reach, pages.Ours = disk.What+": pages with seconds", bound{}, disk.Ours*size["seconds"]/size["bytes"]
-	values.What, values.Reach, values.Ours = disk.What+": what these pages hold", bound{}, disk.Ours*size["values"]/size["bytes"]
-	return []figure{disk, alike, pages, values}
+	seconds.What, seconds.Ours = disk.What+": pages with seconds", disk.Ours*size["seconds"]/size["bytes"]
+	seconds.Reach, seconds.Peer = atMostOfPeer(1), peer+", without sums"
+	seconds.Peers, seconds.Err = b.victoria(ctx, profile, false)
+	all := seconds
+	all.What, all.Ours, all.Reach = disk.What+": with our sums", disk.Ours, bound{}
+	return []figure{alike, seconds, all}
 }
 
 // victoria stores a day of homes in Debian's VictoriaMetrics, an hour of a series at a time, and returns its bytes of a row, in
