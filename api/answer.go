@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"net/http"
 	"reflect"
 	"strconv"
@@ -113,6 +114,11 @@ func (o *output) write(w http.ResponseWriter, r *http.Request, c *compressor, ou
 	if file, ok := whole.(interface{ written() written }); ok {
 		w.Header().Set("Content-Type", o.media)
 		file.written().send(w, r)
+		return
+	}
+	if long, ok := whole.(interface{ pieces() iter.Seq[[]byte] }); ok {
+		w.Header().Set("Content-Type", o.media)
+		c.sendPieces(w, r, o.status, long.pieces())
 		return
 	}
 	body := encode(whole)

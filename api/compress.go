@@ -1,9 +1,11 @@
 package api
 
 import (
+	"bufio"
 	"bytes"
 	"compress/gzip"
 	"io"
+	"iter"
 	"net/http"
 	"strconv"
 	"strings"
@@ -28,6 +30,29 @@ func (c *compressor) send(w http.ResponseWriter, r *http.Request, status int, bo
 	_, _ = w.Write(body) // the client may be gone
 }
 
+// sendPieces is send of an answer that is made while it is sent.
+func (c *compressor) sendPieces(w http.ResponseWriter, r *http.Request, status int, pieces iter.Seq[[]byte]) {
+	w.Header().Add("Vary", "Accept-Encoding")
+	var to io.Writer
+	finish := func() {}
+	for piece := range pieces {
+		if to == nil {
+			to = w
+			if len(piece) >= leastCompressed && TakesGzip(r) {
+				w.Header().Set("Content-Encoding", "gzip")
+				blocks := bufio.NewWriter(w)
+				z := c.writer(blocks)
+				to, finish = z, func() { c.close(z); _ = blocks.Flush() }
+			}
+			w.WriteHeader(status)
+		}
+		if _, err := to.Write(piece); err != nil {
+			break // the client is gone
+		}
+	}
+	finish()
+}
+
 // precompressed is a body that stays the same, and what it is as gzip.
 type precompressed struct{ plain, gzip []byte }
 
@@ -45,17 +70,28 @@ func (p precompressed) send(w http.ResponseWriter, r *http.Request) {
 // gzip returns a body as gzip (RFC 1952), compressed fast rather than small.
 func (c *compressor) gzip(body []byte) []byte {
 	var compressed bytes.Buffer
-	z, ok := c.writers.Get().(*gzip.Writer)
-	if ok {
-		z.Reset(&compressed)
-	} else {
-		z, _ = gzip.NewWriterLevel(&compressed, gzip.BestSpeed) // the level is a valid one
-	}
+	z := c.writer(&compressed)
 	_, _ = z.Write(body) // a buffer takes everything
-	_ = z.Close()
+	c.close(z)
+	return compressed.Bytes()
+}
+
+// writer returns a writer that compresses fast rather than small; close takes it back.
+func (c *compressor) writer(to io.Writer) *gzip.Writer {
+	z, ok := c.writers.Get().(*gzip.Writer)
+	if !ok {
+		z, _ = gzip.NewWriterLevel(to, gzip.BestSpeed) // the level is a valid one
+		return z
+	}
+	z.Reset(to)
+	return z
+}
+
+// close writes the end.
+func (c *compressor) close(z *gzip.Writer) {
+	_ = z.Close()       // a client may be gone
 	z.Reset(io.Discard) // which forgets the answer
 	c.writers.Put(z)
-	return compressed.Bytes()
 }
 
 // TakesGzip reports whether the client takes gzip: its header Accept-Encoding (RFC 9110

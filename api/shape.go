@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"iter"
 	"reflect"
 	"strings"
 
@@ -122,6 +123,19 @@ func (Encoded[T]) Schema(r huma.Registry) *huma.Schema {
 func (e Encoded[T]) MarshalJSON() ([]byte, error) { return e, nil }
 
 func (e Encoded[T]) encoded() []byte { return e }
+
+// Pieces is a response body that is JSON already, made while it is sent, so that a long answer takes
+// the memory of a piece. A piece may be overwritten when the next one is made; each but the last has
+// leastCompressed bytes or more. What can fail comes before the first one. T is what the body says,
+// for the document.
+type Pieces[T any] func(yield func(piece []byte) bool)
+
+// Schema describes the body as its T.
+func (Pieces[T]) Schema(r huma.Registry) *huma.Schema {
+	return r.Schema(reflect.TypeFor[T](), true, "")
+}
+
+func (p Pieces[T]) pieces() iter.Seq[[]byte] { return iter.Seq[[]byte](p) }
 
 // PNG is an answer that is a PNG image.
 type PNG []byte
