@@ -1,6 +1,7 @@
 package motion
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 )
@@ -11,6 +12,15 @@ type Document map[string]any
 
 // Clone returns a copy of the top level.
 func (d Document) Clone() Document { return maps.Clone(d) }
+
+// JSON returns the document as JSON text, with <, > and & as they are.
+func (d Document) JSON() (json.RawMessage, error) {
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(d)
+	return bytes.Clone(bytes.TrimSuffix(text.Bytes(), []byte("\n"))), err
+}
 
 // Int returns the number at key, or 0.
 func (d Document) Int(key string) int {

@@ -40,18 +40,22 @@ func (s notMAC) Error() string {
 
 // String returns the text form, or "" for the zero MAC.
 func (m MAC) String() string {
+	return string(m.Append(make([]byte, 0, 17)))
+}
+
+// Append appends the text form.
+func (m MAC) Append(b []byte) []byte {
 	if m.IsZero() {
-		return ""
+		return b
 	}
 	const digits = "0123456789abcdef"
-	b := make([]byte, 0, 17)
 	for i, octet := range m {
 		if i > 0 {
 			b = append(b, ':')
 		}
 		b = append(b, digits[octet>>4], digits[octet&15])
 	}
-	return string(b)
+	return b
 }
 
 // Name returns the twelve digits without colons: the stable wire name of a leaf

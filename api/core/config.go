@@ -109,7 +109,7 @@ type resetIn struct {
 	Update
 }
 
-func (c *Core) reset(ctx context.Context, _ auth.Key, in *resetIn) (*api.Answer[networkRecord], error) {
+func (c *Core) reset(ctx context.Context, _ auth.Key, in *resetIn) (*api.Answer[api.Pieces[networkRecord]], error) {
 	keep := inventory.Keep{
 		Guardian: in.KeepGuardian, Radar: in.KeepRadar, Status: in.KeepStatus,
 		Meta: commaList(in.KeepMeta.Or("dwm,guardian_env,neuron_env")),
@@ -121,5 +121,5 @@ func (c *Core) reset(ctx context.Context, _ auth.Key, in *resetIn) (*api.Answer[
 	if err != nil {
 		return nil, err
 	}
-	return api.Answered(record(state, false), nil)
+	return api.Answered[api.Pieces[networkRecord]](networkJSON(state, Form{}), nil)
 }

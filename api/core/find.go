@@ -2,11 +2,11 @@ package core
 
 import (
 	"context"
+	"slices"
 
 	"sensegate/api"
 	"sensegate/api/auth"
 	"sensegate/motion"
-	"sensegate/motion/engine/inventory"
 	"sensegate/motion/fault"
 )
 
@@ -16,7 +16,7 @@ type Form struct {
 	ExpandNodes bool `query:"expandNodes" default:"false" doc:"Adds the nodes of each network"`
 }
 
-// networkRecord is the network record (payloads.md 4.1).
+// networkRecord is the network record (payloads.md 4.1), which [jsonWriter.network] writes.
 type networkRecord struct {
 	ID             motion.NetworkID                `json:"id" doc:"Core network id" example:"1042"`
 	GuardianID     string                          `json:"guardian_id" example:"a41f00c2d97b4e5580136c2e"`
@@ -33,46 +33,20 @@ type networkRecord struct {
 }
 
 type networksOut struct {
-	Body api.OneOrMany[networkRecord]
-}
-
-// record returns the network record of a state; its nodes only on demand.
-func record(state inventory.NetworkState, nodes bool) networkRecord {
-	r := networkRecord{
-		ID: state.ID, GuardianID: state.GuardianID, MasterID: state.MasterID,
-		CreatedAt: state.CreatedAt, UpdatedAt: state.UpdatedAt, LastHeard: state.LastHeard, Online: state.Online,
-		Meta: state.Meta, GuardianConfig: state.GuardianConfig, RadarConfig: state.RadarConfig,
-	}
-	if state.Status != nil {
-		report := tidy(*state.Status)
-		r.LastStatus = api.OrNull[motion.StatusReport]{Value: &report}
-	}
-	if nodes {
-		r.Nodes = state.Nodes
-	}
-	return r
+	Body api.Pieces[api.OneOrMany[networkRecord]]
 }
 
 // networks answers with the networks found that the key opens; none is NotFound.
 func (c *Core) networks(who auth.Key, ids []motion.NetworkID, form Form) (*networksOut, error) {
-	out := &networksOut{Body: api.OneOrMany[networkRecord]{Array: form.Array}}
-	for _, id := range ids {
-		if who.Open(id) != nil {
-			continue
-		}
-		state, err := c.engine.Inventory.NetworkState(id)
-		if fault.KindOf(err) == fault.NotFound {
-			continue // deleted meanwhile
-		}
-		if err != nil {
-			return nil, err
-		}
-		out.Body.Found = append(out.Body.Found, record(state, form.ExpandNodes))
+	ids = slices.DeleteFunc(ids, func(id motion.NetworkID) bool { return who.Open(id) != nil })
+	found, err := c.engine.Inventory.NetworkStates(ids)
+	if err != nil {
+		return nil, err
 	}
-	if len(out.Body.Found) == 0 {
+	if found.Len() == 0 {
 		return nil, fault.New(fault.NotFound, "no such network")
 	}
-	return out, nil
+	return &networksOut{networksJSON(found.Len(), found.At, form)}, nil
 }
 
 type findMasterIn struct {

@@ -59,7 +59,7 @@ func (c *Core) nodeByID(ctx context.Context, who auth.Key, in *nodeByIDIn) (*net
 		return nil, err
 	}
 	state.Nodes = []motion.Node{node}
-	return &networksOut{Body: api.OneOrMany[networkRecord]{Array: in.Array, Found: []networkRecord{record(state, true)}}}, nil
+	return &networksOut{networkJSON(state, Form{Array: in.Array, ExpandNodes: true})}, nil
 }
 
 type nodeByDeviceIn struct {

@@ -66,44 +66,16 @@ func (c *Core) status(_ context.Context, _ auth.Key, in *statusIn) (*api.Answer[
 	if err != nil {
 		return nil, err
 	}
-	raw, err := json.Marshal(tidy(report))
-	if err != nil || keys == nil {
-		return api.Answered[api.Encoded[statusPart]](raw, err)
+	w := jsonWriter{escapeHTML: true}
+	w.report("", &report)
+	if keys == nil {
+		return api.Answered[api.Encoded[statusPart]](w.out, nil)
 	}
 	var all map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &all); err != nil {
+	if err := json.Unmarshal(w.out, &all); err != nil {
 		return nil, err
 	}
 	maps.DeleteFunc(all, func(key string, _ json.RawMessage) bool { return !slices.Contains(keys, key) })
-	raw, err = json.Marshal(all)
+	raw, err := json.Marshal(all)
 	return api.Answered[api.Encoded[statusPart]](raw, err)
-}
-
-// tidy returns a report in which what a device did not send is an empty list or
-// object, not null. The report itself is shared and stays as it is.
-func tidy(r motion.StatusReport) motion.StatusReport {
-	r.Leafblower, r.Radars = maps.Clone(r.Leafblower), maps.Clone(r.Radars)
-	for mac, choice := range r.Leafblower {
-		choice.AP = orEmpty(choice.AP)
-		r.Leafblower[mac] = choice
-	}
-	for name, radar := range r.Radars {
-		radar.Mem, radar.Version = orEmpty(radar.Mem), orEmpty(radar.Version)
-		radar.Load = append([]string{}, radar.Load...)
-		radar.Links = append([]motion.RadarLink{}, radar.Links...)
-		radar.Interfaces = append([]motion.Interface{}, radar.Interfaces...)
-		for i := range radar.Interfaces {
-			radar.Interfaces[i].Routes = append([]motion.Document{}, radar.Interfaces[i].Routes...)
-		}
-		r.Radars[name] = radar
-	}
-	return r
-}
-
-// orEmpty returns m, or an empty map for nil.
-func orEmpty[M ~map[K]V, K comparable, V any](m M) M {
-	if m == nil {
-		return M{}
-	}
-	return m
 }

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"encoding/json"
 	"net/netip"
 	"slices"
 	"testing"
@@ -183,10 +184,16 @@ func TestStateShowsConfigurationInForce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	events, _ := state.GuardianConfig["motion_events"].(map[string]any)
-	sounding, _ := state.RadarConfig["sounding"].(map[string]any)
-	if events["cooldown"] != 120.0 || sounding["rate_ms"] != 40.0 {
-		t.Errorf("%v %v", state.GuardianConfig, state.RadarConfig)
+	guardian, radar := state.Guardian(), state.Radar()
+	if guardian.MotionEvents.Cooldown != 120 || radar.Sounding.RateMS != 40 {
+		t.Errorf("%+v %+v", guardian, radar)
+	}
+	for text, want := range map[*json.RawMessage]motion.Document{
+		&state.GuardianJSON: motion.WithDefaults(guardian, nil), &state.RadarJSON: motion.WithDefaults(radar, nil), &state.MetaJSON: {},
+	} {
+		if wanted, err := want.JSON(); err != nil || string(*text) != string(wanted) {
+			t.Errorf("%s, want %s: %v", *text, wanted, err)
+		}
 	}
 }
 

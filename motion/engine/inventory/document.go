@@ -2,6 +2,8 @@ package inventory
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 
 	"sensegate/motion"
 	"sensegate/motion/engine/state"
@@ -12,26 +14,31 @@ import (
 )
 
 // GuardianConfig returns the guardian configuration of a network in force, defaults
-// included, or the value at a top-level key of it: to be read only. NotFound: no such network or key.
+// included, as JSON text, or the value at a top-level key of it. NotFound: no such network or key.
+// The text is to be read only.
 func (in *Inventory) GuardianConfig(id motion.NetworkID, key string) (any, error) {
-	return in.configuration(id, "guardian configuration", key, func(n *state.Network) motion.Document { return n.InForce.Guardian })
+	return in.configuration(id, "guardian configuration", key, func(n *state.Network) json.RawMessage { return n.InForce.Guardian })
 }
 
 // RadarConfig returns the radar configuration of a network likewise.
 func (in *Inventory) RadarConfig(id motion.NetworkID, key string) (any, error) {
-	return in.configuration(id, "radar configuration", key, func(n *state.Network) motion.Document { return n.InForce.Radar })
+	return in.configuration(id, "radar configuration", key, func(n *state.Network) json.RawMessage { return n.InForce.Radar })
 }
 
-func (in *Inventory) configuration(id motion.NetworkID, name, key string, read func(*state.Network) motion.Document) (any, error) {
+func (in *Inventory) configuration(id motion.NetworkID, name, key string, read func(*state.Network) json.RawMessage) (any, error) {
 	n, err := in.state.Network(id)
 	if err != nil {
 		return nil, err
 	}
 	n.Mu.Lock()
-	document := read(n)
+	text := read(n)
 	n.Mu.Unlock()
 	if key == "" {
-		return document, nil
+		return text, nil
+	}
+	var document motion.Document
+	if err := json.Unmarshal(text, &document); err != nil {
+		return nil, fmt.Errorf("decode %s of network %d: %w", name, id, err)
 	}
 	return valueOf(document, name, key)
 }

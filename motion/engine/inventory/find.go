@@ -2,6 +2,7 @@ package inventory
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"sort"
 
@@ -13,9 +14,12 @@ import (
 
 // NetworkState is a network as it is now.
 type NetworkState struct {
-	// Network with its last sign of life, of the guardian or of any node, and with
-	// the whole configuration documents in force. Its documents are to be read only.
+	// Network with its last sign of life, of the guardian or of any node, and with its meta as
+	// callers see it. Its documents are to be read only.
 	motion.Network
+	MetaJSON      json.RawMessage      // Meta; to be read only
+	GuardianJSON  json.RawMessage      // the guardian configuration in force, defaults included; to be read only
+	RadarJSON     json.RawMessage      // the radar configuration likewise
 	Online        bool                 // the guardian or any node is
 	Status        *motion.StatusReport // what Status returns; nil: never reported
 	LastMotion    motion.Time          // when motion was last detected; 0: never
@@ -29,23 +33,58 @@ func (in *Inventory) NetworkState(id motion.NetworkID) (NetworkState, error) {
 	if err != nil {
 		return NetworkState{}, err
 	}
-	current := NetworkState{Nodes: in.NodesOf(n)}
-	if report, err := in.Status(id); err == nil {
+	return in.stateOf(n), nil
+}
+
+// NetworkStates are networks that were looked up. All methods may be called concurrently.
+type NetworkStates struct {
+	inventory *Inventory
+	networks  []*state.Network
+}
+
+// NetworkStates returns those of the networks that there are, in the order of the ids.
+func (in *Inventory) NetworkStates(ids []motion.NetworkID) (NetworkStates, error) {
+	found := NetworkStates{in, make([]*state.Network, 0, len(ids))}
+	for _, id := range ids {
+		n, err := in.state.Network(id)
+		if fault.KindOf(err) == fault.NotFound {
+			continue // deleted meanwhile
+		}
+		if err != nil {
+			return NetworkStates{}, err
+		}
+		found.networks = append(found.networks, n)
+	}
+	return found, nil
+}
+
+// Len returns how many there are.
+func (s NetworkStates) Len() int { return len(s.networks) }
+
+// At returns the network at i as it is now.
+func (s NetworkStates) At(i int) NetworkState { return s.inventory.stateOf(s.networks[i]) }
+
+// stateOf is NetworkState of a network that is at hand.
+func (in *Inventory) stateOf(n *state.Network) NetworkState {
+	now := in.state.Now()
+	present := in.nodePresence(n, now)
+	n.Mu.Lock()
+	current := NetworkState{
+		Network: n.Record, MetaJSON: n.InForce.Meta, GuardianJSON: n.InForce.Guardian, RadarJSON: n.InForce.Radar, Nodes: nodesOf(n, present, now),
+	}
+	current.Meta = n.Meta
+	if report, reported := statusOf(n, present, now); reported {
 		current.Status = &report
 	}
-	n.Mu.Lock()
-	current.Network = n.Record
-	current.GuardianConfig, current.RadarConfig = n.InForce.Guardian, n.InForce.Radar
-	current.Meta = n.Meta
-	current.LastMotion, current.MotionTripped = n.LastMotion(), n.Tripped(in.state.Now())
+	current.LastMotion, current.MotionTripped = n.LastMotion(), n.Tripped(now)
 	n.Mu.Unlock()
-	guardian := in.state.Presence(current.GuardianKey(), in.state.Now())
+	guardian := in.state.Presence(current.GuardianKey(), now)
 	current.Online, current.LastHeard = guardian.Online, max(current.LastHeard, guardian.LastHeard)
 	for _, node := range current.Nodes {
 		current.Online = current.Online || node.Online
 		current.LastHeard = max(current.LastHeard, node.LastHeard)
 	}
-	return current, nil
+	return current
 }
 
 // Nodes returns the nodes of a network, by id, with Online and LastHeard as they
@@ -64,6 +103,11 @@ func (in *Inventory) NodesOf(n *state.Network) []motion.Node {
 	present := in.nodePresence(n, now)
 	n.Mu.Lock()
 	defer n.Mu.Unlock()
+	return nodesOf(n, present, now)
+}
+
+// nodesOf is NodesOf with the presence of the nodes; n.Mu is held.
+func nodesOf(n *state.Network, present map[motion.NodeID]state.Presence, now motion.Time) []motion.Node {
 	nodes := make([]motion.Node, 0, len(n.Nodes))
 	for id, node := range n.Nodes {
 		node.Online = n.NodeOnline(id, present, now)

@@ -223,16 +223,22 @@ func (in *Inventory) Status(id motion.NetworkID) (motion.StatusReport, error) {
 	present := in.nodePresence(n, now)
 	n.Mu.Lock()
 	defer n.Mu.Unlock()
-	if n.Status != nil {
-		report := *n.Status
-		report.MotionTripped, report.Leafblower = n.Tripped(now), allowed(n, report.Leafblower)
-		return report, nil
-	}
-	report := compose(n, present, now)
-	if report.TS.IsZero() {
+	report, reported := statusOf(n, present, now)
+	if !reported {
 		return motion.StatusReport{}, fault.New(fault.NotFound, "network %d has never reported", id)
 	}
 	return report, nil
+}
+
+// statusOf is Status with the presence of the nodes, and whether there is one; n.Mu is held.
+func statusOf(n *state.Network, present map[motion.NodeID]state.Presence, now motion.Time) (report motion.StatusReport, reported bool) {
+	if n.Status == nil {
+		report = compose(n, present, now)
+		return report, !report.TS.IsZero()
+	}
+	report = *n.Status
+	report.MotionTripped, report.Leafblower = n.Tripped(now), allowed(n, report.Leafblower)
+	return report, true
 }
 
 // allowed returns what a guardian says of leafs with those that the settings deny as

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -73,9 +74,10 @@ type Sense interface {
 	Calibrating(link string) (left motion.Seconds, running bool)
 }
 
-// documents are the whole configuration documents in force, defaults included.
-// They are replaced and never changed, so that readers may keep them.
-type documents struct{ Guardian, Radar motion.Document }
+// documents are meta as callers see it, and the whole configuration documents in force, defaults
+// included, as JSON text: they are sent far more often than looked at. They are replaced and never
+// changed, so that readers may keep them.
+type documents struct{ Meta, Guardian, Radar json.RawMessage }
 
 // Link is a link's record with what is known of it this minute.
 type Link struct {
@@ -121,7 +123,6 @@ func (n *Network) readRecords(tx *store.Tx, record motion.Network) error {
 		record.AppliedRev = n.Record.AppliedRev // the database has it with the next flush
 	}
 	n.Record, n.Guardian, n.Radar = record, record.Guardian(), record.Radar()
-	n.InForce = documents{motion.WithDefaults(n.Guardian, record.GuardianConfig), motion.WithDefaults(n.Radar, record.RadarConfig)}
 	n.Nodes, n.ByMAC = map[motion.NodeID]motion.Node{}, map[motion.MAC]motion.NodeID{}
 	n.Radars = map[motion.NodeID]motion.Radar{}
 	for _, node := range nodes {
@@ -153,7 +154,20 @@ func (n *Network) readRecords(tx *store.Tx, record motion.Network) error {
 		n.Links[link.Name] = live
 	}
 	n.Meta = MetaOf(record, slices.Values(leafs)).View()
-	return nil
+	n.InForce, err = n.documents()
+	return err
+}
+
+// documents returns the documents of a network as it is.
+func (n *Network) documents() (d documents, err error) {
+	if d.Meta, err = n.Meta.JSON(); err != nil {
+		return d, err
+	}
+	if d.Guardian, err = motion.WithDefaults(n.Guardian, n.Record.GuardianConfig).JSON(); err != nil {
+		return d, err
+	}
+	d.Radar, err = motion.WithDefaults(n.Radar, n.Record.RadarConfig).JSON()
+	return d, err
 }
 
 // Addresses returns every address a node receives and sends with.

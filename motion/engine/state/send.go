@@ -56,11 +56,11 @@ func (st *State) SendConfig(n *Network, device motion.DeviceKey) bool {
 		RadarConfig:    n.InForce.Radar,
 		Meta:           configMeta{MotionPaused: n.Record.Meta.Int("motion_paused")},
 	}
-	armings := n.Record.Armings
+	guardian, record := n.Guardian, n.Record
 	n.Mu.Unlock()
 	if !leads {
-		command.Rev -= armings
-		command.GuardianConfig = ForNodes(command.GuardianConfig)
+		command.Rev -= record.Armings
+		command.GuardianConfig = ForNodes(motion.WithDefaults(guardian, record.GuardianConfig))
 	}
 	return st.Send(device, "config", command, true)
 }
@@ -68,8 +68,8 @@ func (st *State) SendConfig(n *Network, device motion.DeviceKey) bool {
 // configCommand is the config command (device-protocol.md 2.7).
 type configCommand struct {
 	Rev            int             `json:"rev"`
-	GuardianConfig motion.Document `json:"guardian_config"`
-	RadarConfig    motion.Document `json:"radar_config"`
+	GuardianConfig any             `json:"guardian_config"` // a document, or its JSON text
+	RadarConfig    json.RawMessage `json:"radar_config"`
 	Meta           configMeta      `json:"meta"`
 }
 
