@@ -3,6 +3,7 @@ package inventory
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"sort"
 
@@ -107,17 +108,19 @@ func (in *Inventory) NodesOf(n *state.Network) []motion.Node {
 }
 
 // nodesOf is NodesOf with the presence of the nodes; n.Mu is held.
-func nodesOf(n *state.Network, present map[motion.NodeID]state.Presence, now motion.Time) []motion.Node {
-	nodes := make([]motion.Node, 0, len(n.Nodes))
-	for id, node := range n.Nodes {
+func nodesOf(n *state.Network, present state.NodePresences, now motion.Time) []motion.Node {
+	ids := slices.AppendSeq(make([]motion.NodeID, 0, len(n.Nodes)), maps.Keys(n.Nodes))
+	slices.Sort(ids)
+	nodes := make([]motion.Node, 0, len(ids))
+	for _, id := range ids {
+		node := n.Nodes[id]
 		node.Online = n.NodeOnline(id, present, now)
-		node.LastHeard = max(node.LastHeard, present[id].LastHeard, nodeReported(n, node.Name))
+		node.LastHeard = max(node.LastHeard, present.Of(id).LastHeard, nodeReported(n, node.Name))
 		if node.Version == nil {
 			node.Version = motion.Document{}
 		}
 		nodes = append(nodes, node)
 	}
-	sort.Slice(nodes, func(i, j int) bool { return nodes[i].ID < nodes[j].ID })
 	return nodes
 }
 

@@ -231,7 +231,7 @@ func (in *Inventory) Status(id motion.NetworkID) (motion.StatusReport, error) {
 }
 
 // statusOf is Status with the presence of the nodes, and whether there is one; n.Mu is held.
-func statusOf(n *state.Network, present map[motion.NodeID]state.Presence, now motion.Time) (report motion.StatusReport, reported bool) {
+func statusOf(n *state.Network, present state.NodePresences, now motion.Time) (report motion.StatusReport, reported bool) {
 	if n.Status == nil {
 		report = compose(n, present, now)
 		return report, !report.TS.IsZero()
@@ -258,13 +258,15 @@ func allowed(n *state.Network, choices map[string]motion.Choice) map[string]moti
 // nodePresence returns the presence of every node: of its own session, of the links at
 // it that only the figures of the guardian name, and of the figures themselves, which
 // come from the master.
-func (in *Inventory) nodePresence(n *state.Network, now motion.Time) map[motion.NodeID]state.Presence {
+func (in *Inventory) nodePresence(n *state.Network, now motion.Time) state.NodePresences {
 	n.Mu.Lock()
-	devices := make(map[motion.NodeID]string, len(n.Nodes))
-	stored, sensed := make(map[motion.NodeID]motion.Time, len(n.Nodes)), map[motion.NodeID]motion.Time{}
+	devices := make([]string, 0, len(n.Nodes))
+	present := make(state.NodePresences, 0, len(n.Nodes))
 	for id, node := range n.Nodes {
-		devices[id], stored[id] = node.DeviceID, node.LastHeard
+		devices = append(devices, node.DeviceID)
+		present = append(present, state.NodePresence{Node: id, Presence: state.Presence{LastHeard: node.LastHeard}})
 	}
+	sensed := map[motion.NodeID]motion.Time{}
 	for _, link := range n.Links {
 		if link.IfName != state.MatrixInterface {
 			continue // a guardian's report, or the session of its node, tells more
@@ -278,19 +280,19 @@ func (in *Inventory) nodePresence(n *state.Network, now motion.Time) map[motion.
 		sensed[master] = max(sensed[master], n.Source.Heard)
 	}
 	n.Mu.Unlock()
-	present := make(map[motion.NodeID]state.Presence, len(devices))
-	for id, device := range devices {
-		p := in.state.Presence(motion.DeviceKey{Kind: motion.RadarKind, ID: device}, now)
-		p.LastHeard = max(p.LastHeard, stored[id], sensed[id])
-		p.Online = p.Online || !sensed[id].IsZero() && now.Since(sensed[id]) <= state.SilentAfter
-		present[id] = p
+	for i := range present {
+		one := &present[i]
+		p, last := in.state.Presence(motion.DeviceKey{Kind: motion.RadarKind, ID: devices[i]}, now), sensed[one.Node]
+		p.LastHeard = max(p.LastHeard, one.LastHeard, last)
+		p.Online = p.Online || !last.IsZero() && now.Since(last) <= state.SilentAfter
+		one.Presence = p
 	}
 	return present
 }
 
 // compose makes the status report of a network without a reporting guardian;
 // n.Mu is held.
-func compose(n *state.Network, present map[motion.NodeID]state.Presence, now motion.Time) motion.StatusReport {
+func compose(n *state.Network, present state.NodePresences, now motion.Time) motion.StatusReport {
 	report := motion.StatusReport{
 		NetworkID: n.ID, GuardianID: n.Record.GuardianID, ShardID: "local",
 		MotionEnabled: n.Guardian.MotionEvents.Enabled, MotionTripped: n.Tripped(now), LastMotion: n.LastMotion(),
@@ -301,7 +303,7 @@ func compose(n *state.Network, present map[motion.NodeID]state.Presence, now mot
 	}
 	nodes := map[string]any{}
 	for id, node := range n.Nodes {
-		p := present[id]
+		p := present.Of(id)
 		if !n.ShowsSignAt(p.LastHeard) {
 			continue
 		}
@@ -341,15 +343,16 @@ func composeLinks(n *state.Network, report *motion.StatusReport, now motion.Time
 			RSSI: strconv.Itoa(link.RSSI), RSSIdB: strconv.Itoa(link.RSSI), MLDMAC: leaf.MLDMAC,
 		})
 		report.Radars[link.DstName] = radar
-		choice := report.Leafblower[leaf.MAC.String()]
+		mac := leaf.MAC.String()
+		choice := report.Leafblower[mac]
 		sounding := n.SoundsNow(link, now) || choice.Sounding != nil && *choice.Sounding
 		choice.IsStatic, choice.Sounding = staticness(n, leaf), &sounding
-		choice.Leaf = motion.Document{"mac": leaf.MAC.String(), "hostname": leaf.Hostname, "peer_type": motion.PeerClient, "if_name": link.IfName}
+		choice.Leaf = motion.Document{"mac": mac, "hostname": leaf.Hostname, "peer_type": motion.PeerClient, "if_name": link.IfName}
 		if choice.AP == nil {
 			choice.AP = map[string]float64{}
 		}
 		choice.AP[link.DstName] = state.ScoreOf(link)
-		report.Leafblower[leaf.MAC.String()] = choice
+		report.Leafblower[mac] = choice
 	}
 	return total, ok
 }

@@ -26,10 +26,10 @@ func (in *Inventory) Topology(id motion.NetworkID, offline bool) (motion.Topolog
 		latest = 0 // a heartbeat tells of no device
 	}
 	for id, node := range n.Nodes {
-		if _, listed := n.Listed(node.Name); !listed && !n.ShowsSignAt(present[id].LastHeard) {
+		if _, listed := n.Listed(node.Name); !listed && !n.ShowsSignAt(present.Of(id).LastHeard) {
 			continue
 		}
-		latest = max(latest, present[id].LastHeard)
+		latest = max(latest, present.Of(id).LastHeard)
 		t.Devices = append(t.Devices, nodeDevice(n, node, n.NodeOnline(id, present, now), sounding[id]))
 	}
 	for _, leaf := range n.Leafs {

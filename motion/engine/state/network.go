@@ -285,12 +285,15 @@ func (n *Network) Tripped(now motion.Time) *int {
 
 // NodeOnline reports whether a node is alive: its own session is, or its
 // guardian lately reported it; n.Mu is held.
-func (n *Network) NodeOnline(id motion.NodeID, present map[motion.NodeID]Presence, now motion.Time) bool {
-	if present[id].Online {
+func (n *Network) NodeOnline(id motion.NodeID, present NodePresences, now motion.Time) bool {
+	if present.Of(id).Online {
 		return true
 	}
+	if now.Since(n.Reported) > SilentAfter {
+		return false
+	}
 	radar, listed := n.Listed(n.Nodes[id].Name)
-	return listed && now.Since(n.Reported) <= SilentAfter && radar.Age <= SilentAfter
+	return listed && radar.Age <= SilentAfter
 }
 
 // MultiLink reports whether a leaf is a multi-link device with peer_type 2, which

@@ -114,6 +114,25 @@ type Presence struct {
 	SilentFor motion.Seconds
 }
 
+// NodePresences are the presences of the nodes of a network.
+type NodePresences []NodePresence
+
+// NodePresence is the presence of one node.
+type NodePresence struct {
+	Node motion.NodeID
+	Presence
+}
+
+// Of returns the presence of a node, zero for one that is not there.
+func (p NodePresences) Of(node motion.NodeID) Presence {
+	for i := range p { // there are few
+		if p[i].Node == node {
+			return p[i].Presence
+		}
+	}
+	return Presence{}
+}
+
 // Why a device is not online.
 const (
 	NeverConnected = "never_connected" // since the start of the appliance
