@@ -66,14 +66,20 @@ func UnknownLink(key Link, zone string) LinkSample {
 // the end of the sample, interval its length, priority the zone priority list. FromLinks takes
 // ownership of links and sorts it.
 func FromLinks(t motion.Time, interval motion.Seconds, links []LinkSample, priority []string) *Sample {
+	s := &Sample{}
+	s.SetLinks(t, interval, links, priority)
+	return s
+}
+
+// SetLinks makes s the sample that FromLinks returns, in the memory of its former Zones.
+func (s *Sample) SetLinks(t motion.Time, interval motion.Seconds, links []LinkSample, priority []string) {
 	slices.SortFunc(links, func(a, b LinkSample) int { return a.Link.Compare(b.Link) })
 	for i := range links {
 		links[i].sanitize()
 	}
-	s := &Sample{Time: t, Interval: interval, Links: links}
+	*s = Sample{Time: t, Interval: interval, Links: links, Zones: s.Zones}
 	s.compose()
 	s.locate(priority)
-	return s
 }
 
 // sanitize limits a device's readings to their ranges.

@@ -2,7 +2,9 @@ package fuse_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"sensegate/motion/fuse"
@@ -162,6 +164,39 @@ func TestDevicesOwnLocationWins(t *testing.T) {
 	still.Locate(own)
 	if got := still.Location(); len(got) != 0 {
 		t.Errorf("location %+v without motion, want none", got)
+	}
+}
+
+func TestSetLinksForgetsTheFormerSample(t *testing.T) {
+	t.Parallel()
+	priority := []string{"Attic"}
+	samples := [][]fuse.LinkSample{
+		{measured(2, "Hallway", 0.4, 1.2, 84.85), measured(1, "Kitchen", 0.36, 132.7, 84.85), measured(3, "Attic", 0.4, 2, 1)},
+		{measured(1, "Kitchen", 0, 1, 80)},
+		nil,
+		{measured(3, "Attic", 0.7, 90, 80), measured(4, "Attic", 0.2, 70, 80)},
+		{fuse.UnknownLink(key(1), "Kitchen")},
+	}
+	again := &fuse.Sample{}
+	set := func(links []fuse.LinkSample) {
+		again.SetLinks(start, 0.5, append(again.Links[:0], links...), priority)
+	}
+	for range 2 {
+		for i, links := range samples {
+			set(links)
+			if got, want := fmt.Sprintf("%+v", *again), fmt.Sprintf("%+v", *fuse.FromLinks(start, 0.5, slices.Clone(links), priority)); got != want {
+				t.Errorf("sample %d after others: %s, want %s", i, got, want)
+			}
+		}
+		again.Locate(fuse.Place{Zone: "Cellar"})
+	}
+}
+
+func TestSetLinksTakesNoNewMemory(t *testing.T) {
+	links := []fuse.LinkSample{measured(2, "Hallway", 0.4, 1.2, 84.85), measured(1, "Kitchen", 0.36, 132.7, 84.85)}
+	s := &fuse.Sample{}
+	if n := testing.AllocsPerRun(10, func() { s.SetLinks(start, 0.5, append(s.Links[:0], links...), nil) }); n > 0 {
+		t.Errorf("%g allocations, want none", n)
 	}
 }
 

@@ -76,9 +76,10 @@ func (se *Sensing) takeMatrix(n *network, r motion.Matrix, now motion.Time) {
 	n.Heartbeat.MotionTripped = &r.MotionTripped
 	n.Heartbeat.LastMotion = max(n.Heartbeat.LastMotion, state.Shifted(r.LastMotion, r.TS, first))
 	keys := n.KeysOf(r.Links)
+	s := n.pipeline.spare()
 	for step := range r.Count {
 		at := first.Add(float64(step) * interval)
-		s := fuse.FromLinks(at, interval, n.matrixLinks(r, keys, step), n.Guardian.Leafblower.ZonePriorityList)
+		s.SetLinks(at, interval, n.matrixLinks(s.Links[:0], r, keys, step), n.Guardian.Leafblower.ZonePriorityList)
 		if len(r.Loc) > 0 {
 			if place := n.matrixPlace(r.Loc[0], keys); n.MayTakePart(place.Link) {
 				s.Locate(place)
@@ -90,17 +91,19 @@ func (se *Sensing) takeMatrix(n *network, r motion.Matrix, now motion.Time) {
 		se.takeSample(n, s)
 		n.Reach.Note(at, now, guardian)
 	}
+	if len(keys) <= inventory.MaxLinks { // what more take is not kept
+		n.pipeline.free = append(n.pipeline.free, s)
+	}
 	for _, key := range keys {
 		n.linkHeard(key, 0, 0, now)
 	}
 }
 
-// matrixLinks returns the links of one step of a matrix. A link that the settings
+// matrixLinks appends the links of one step of a matrix to links, which has none. A link that the settings
 // deny is unknown, and one below its threshold does not move.
-func (n *network) matrixLinks(r motion.Matrix, keys []fuse.Link, step int) []fuse.LinkSample {
-	links := make([]fuse.LinkSample, len(keys))
+func (n *network) matrixLinks(links []fuse.LinkSample, r motion.Matrix, keys []fuse.Link, step int) []fuse.LinkSample {
 	for i, key := range keys {
-		links[i] = fuse.UnknownLink(key, n.ZoneName(key))
+		links = append(links, fuse.UnknownLink(key, n.ZoneName(key)))
 		if !n.MayTakePart(key) {
 			continue
 		}

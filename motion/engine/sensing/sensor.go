@@ -163,15 +163,21 @@ func (n *network) step(step *fuse.Step) {
 	if step.Sample == nil {
 		return
 	}
-	var r *fuse.Sample
-	if k := len(p.free); k > 0 {
-		r, p.free = p.free[k-1], p.free[:k-1]
-	} else {
-		r = &fuse.Sample{}
-	}
+	r := p.spare()
 	links, zones := r.Links, r.Zones
 	*r = *step.Sample
 	r.Links = append(links[:0], step.Sample.Links...)
 	r.Zones = append(zones[:0], step.Sample.Zones...)
 	p.ready = append(p.ready, r)
+}
+
+// spare returns a sample to be filled in; it belongs into free when it has been taken in.
+func (p *pipeline) spare() *fuse.Sample {
+	k := len(p.free)
+	if k == 0 {
+		return &fuse.Sample{}
+	}
+	s := p.free[k-1]
+	p.free = p.free[:k-1]
+	return s
 }
