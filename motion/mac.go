@@ -13,21 +13,27 @@ type MAC [6]byte
 // ParseMAC reads twelve hexadecimal digits of either case, bare or with ':' or
 // '-' between the octets.
 func ParseMAC(s string) (MAC, error) {
-	var m MAC
-	if len(s) > 17 {
-		return m, notMAC(s)
+	m, ok := parseMAC(s)
+	if !ok {
+		return MAC{}, notMAC(s) // which a caller allocates only if it keeps it: ParseMAC is inlined
+	}
+	return m, nil
+}
+
+// parseMAC is ParseMAC without words for what is wrong.
+func parseMAC(s string) (m MAC, ok bool) {
+	if len(s) != 12 && len(s) != 17 {
+		return m, false
 	}
 	digits := append(make([]byte, 0, 17), s...)
 	if len(s) == 17 && (s[2] == ':' || s[2] == '-') {
 		digits = slices.DeleteFunc(digits, func(c byte) bool { return c == s[2] })
 	}
 	if len(digits) != 12 {
-		return m, notMAC(s)
+		return m, false
 	}
-	if _, err := hex.Decode(m[:], digits); err != nil {
-		return MAC{}, notMAC(s)
-	}
-	return m, nil
+	_, err := hex.Decode(m[:], digits)
+	return m, err == nil
 }
 
 // notMAC is the error of a text that is no address. Its words are made when they are

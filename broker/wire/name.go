@@ -33,6 +33,9 @@ func ValidID(s string) bool {
 func wireName(s string) (string, *fault.Error) {
 	mac, err := motion.ParseMAC(s)
 	if err == nil && !mac.IsZero() {
+		if len(s) == 12 { // the digits alone
+			return strings.ToLower(s), nil
+		}
 		return mac.Name(), nil
 	}
 	if err == nil || !ValidID(s) || strings.Contains(s, ".") {

@@ -123,3 +123,20 @@ func TestQuickMatrixReadsWhatGuardiansSend(t *testing.T) {
 		t.Errorf("what follows is ignored: %v", message)
 	}
 }
+
+func TestLinkIDIsOneNewText(t *testing.T) {
+	for text, want := range map[string]string{
+		"GWA1000133.02bb00000031": "GWA1000133.02bb00000031", "GWA1000133.02BB00000031": "GWA1000133.02bb00000031",
+		"02:BB:00:00:00:31.02-aa-00-00-01-10": "02bb00000031.02aa00000110", "twelve-chars.seventeen-letters": "twelve-chars.seventeen-letters",
+	} {
+		if got, err := linkID(text); err != nil || got != want {
+			t.Errorf("link %q is read as %q, %v, want %q", text, got, err, want)
+		}
+	}
+	if id, err := linkID("GWA1000133.000000000000"); err == nil {
+		t.Errorf("the zero address is read as %q", id)
+	}
+	if n := testing.AllocsPerRun(10, func() { _, _ = linkID("GWA1000133.02bb00000031") }); n > 1 {
+		t.Errorf("%g allocations, want one", n)
+	}
+}

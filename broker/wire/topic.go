@@ -56,9 +56,12 @@ type Topic struct {
 // it does not know, so that the caller can say which one was refused; what does
 // not have the shape of a topic is fault.Malformed.
 func ParseTopic(s string) (Topic, error) {
-	// nine levels; a tenth catches what follows them
-	levels := strings.SplitN(s, "/", 10)
-	if len(levels) != 9 || levels[0] != topicRoot || levels[1] != "type" || levels[3] != "id" || levels[7] != "fmt" {
+	var levels [9]string
+	n, rest, more := 0, s, true
+	for ; more && n < len(levels); n++ {
+		levels[n], rest, more = strings.Cut(rest, "/")
+	}
+	if more || n < len(levels) || levels[0] != topicRoot || levels[1] != "type" || levels[3] != "id" || levels[7] != "fmt" {
 		return Topic{}, fault.New(fault.Malformed, "topic %.40q: want iot-2/type/{mqType}/id/{id}/evt/{event}/fmt/{format}", s)
 	}
 	t := Topic{Kind: motion.DeviceKind(levels[2]), ID: levels[4], Command: levels[5] == "cmd", Name: levels[6], Format: levels[8]}

@@ -41,6 +41,13 @@ func TestTopicIsParsed(t *testing.T) {
 	}
 }
 
+func TestParsingATopicTakesNoMemory(t *testing.T) {
+	const topic = "iot-2/type/guardian/id/a41f00c2d97b4e5580136c2e/evt/motion-matrix/fmt/json"
+	if n := testing.AllocsPerRun(10, func() { _, _ = wire.ParseTopic(topic) }); n > 0 {
+		t.Errorf("%g allocations, want none", n)
+	}
+}
+
 func TestForeignTopicsAreMalformed(t *testing.T) {
 	t.Parallel()
 	for _, topic := range []string{
