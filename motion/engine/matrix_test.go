@@ -3,6 +3,7 @@ package engine_test
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -44,6 +45,30 @@ func TestMatrixBecomesALiveFrame(t *testing.T) {
 		}
 		if _, err := b.Sensing.Live(id + 1); fault.KindOf(err) != fault.NotFound {
 			t.Errorf("unknown network: %v", err)
+		}
+	})
+}
+
+func TestChangedSettingsReachTheNextMatrix(t *testing.T) {
+	run(t, func(t *testing.T, b *box) {
+		id := b.home()
+		b.report(guardianKey, status())
+		live := b.watch(id)
+		defer live.Close()
+		for _, c := range []struct{ clients, want string }{
+			{`{}`, `[0.35,0.35]`},
+			{`{"02:bb:00:00:00:31": {"sens": 4}}`, `[0,0.35]`},
+			{`{"02:bb:00:00:00:31": {"sens": 1}, "02:bb:00:00:00:32": {"mode": "deny"}}`, `[0.35,null]`},
+		} {
+			b.configure(func(n *motion.Network) {
+				n.RadarConfig = motion.Document{"sounding": map[string]any{"clients": json.RawMessage(c.clients)}}
+			})
+			time.Sleep(500 * time.Millisecond)
+			drain(t, live)
+			b.report(guardianKey, matrix(0.35, 0.35))
+			if got := string(drain(t, live)[0].JSON); !strings.Contains(got, `"mkai":`+c.want) {
+				t.Errorf("clients %s: frame %s, want mkai %s", c.clients, got, c.want)
+			}
 		}
 	})
 }

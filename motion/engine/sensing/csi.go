@@ -87,7 +87,7 @@ func formatNumber(b *csi.Batch, format uint16) uint32 {
 // linkHeard notes a link's signal and channel, where they are not 0, and that it is
 // alive.
 func (n *network) linkHeard(key fuse.Link, rssi, channel int, now motion.Time) {
-	if link := n.Links[n.NameOf(key)]; link != nil {
+	if link := n.FactsOf(key).Link; link != nil {
 		link.Heard = now
 		if rssi != 0 {
 			link.RSSI = rssi

@@ -102,32 +102,33 @@ func (se *Sensing) takeMatrix(n *network, r motion.Matrix, now motion.Time) {
 // matrixLinks appends the links of one step of a matrix to links, which has none. A link that the settings
 // deny is unknown, and one below its threshold does not move.
 func (n *network) matrixLinks(links []fuse.LinkSample, r motion.Matrix, keys []fuse.Link, step int) []fuse.LinkSample {
+	mkai, lraw, throughput, msad, mconf := r.Values["mkai"], r.Values["lraw"], r.Values["throughput"], r.Values["msad"], r.Values["mconf"]
 	for i, key := range keys {
-		links = append(links, fuse.UnknownLink(key, n.ZoneName(key)))
-		if !n.MayTakePart(key) {
+		facts := n.FactsOf(key)
+		links = append(links, fuse.UnknownLink(key, facts.ZoneName))
+		if !facts.TakesPart {
 			continue
 		}
-		read := func(figure string, into *fuse.Reading) {
-			if values := r.Values[figure]; i < len(values) && step < len(values[i]) {
-				*into = fuse.Reading(values[i][step])
-			}
-		}
-		read("mkai", &links[i].Intensity)
-		read("lraw", &links[i].Raw)
-		read("throughput", &links[i].Throughput)
-		read("msad", &links[i].MSAD)
-		read("mconf", &links[i].MConf)
-		sens := n.sensOf(key)
-		links[i].Intensity = fuse.Reading(n.gated(float64(links[i].Intensity), float64(links[i].MSAD), sens))
-		on := fuse.Reading(n.gate(sens))
-		if links[i].MConf > on { // both must be exceeded
-			on = links[i].MConf
+		l := &links[i]
+		l.Raw, l.Throughput, l.MSAD, l.MConf = cell(lraw, i, step), cell(throughput, i, step), cell(msad, i, step), cell(mconf, i, step)
+		l.Intensity = fuse.Reading(n.gated(float64(cell(mkai, i, step)), float64(l.MSAD), facts.Sens))
+		on := fuse.Reading(n.gate(facts.Sens))
+		if l.MConf > on { // both must be exceeded
+			on = l.MConf
 		}
 		if on > 0 {
-			links[i].Reach = links[i].MSAD / on
+			l.Reach = l.MSAD / on
 		}
 	}
 	return links
+}
+
+// cell returns the value of a figure for a link and a step.
+func cell(rows [][]float64, link, step int) fuse.Reading {
+	if link < len(rows) && step < len(rows[link]) {
+		return fuse.Reading(rows[link][step])
+	}
+	return fuse.Unknown()
 }
 
 // gated returns the intensity of a sample that a device has measured: 0 unless its

@@ -57,13 +57,13 @@ func (n *network) noteSample(s *fuse.Sample) {
 		if !l.Intensity.Known() {
 			continue
 		}
-		name := n.NameOf(l.Link)
-		if link := n.Links[name]; link != nil {
-			link.Throughput = l.Throughput
+		facts := n.FactsOf(l.Link)
+		if facts.Link != nil {
+			facts.Link.Throughput = l.Throughput
 		}
-		row = append(row, store.Value{ID: series.Link(name), Value: float64(l.Intensity)})
-		row = raise(row, n.Location(l.Link), 0)
-		if l.Intensity > 0 && !n.Unauthenticated(l.Link) {
+		row = append(row, store.Value{ID: series.Link(facts.Name), Value: float64(l.Intensity)})
+		row = raise(row, facts.Location, 0)
+		if l.Intensity > 0 && !facts.Unauthenticated {
 			n.trusted = max(n.trusted, s.Time)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"sensegate/motion/detect"
 	"sensegate/motion/engine/state"
 	"sensegate/motion/fuse"
-	"sensegate/motion/setting"
 	"sensegate/store"
 )
 
@@ -47,7 +46,7 @@ func (p *pipeline) reconfigure(n *network) {
 	p.fuser.SetPriority(n.Guardian.Leafblower.ZonePriorityList)
 	for key, sensor := range p.sensors {
 		p.fuser.SetZone(key, n.Zone(key), n.FarZone(key))
-		sensor.pinned = n.ownSens(key) > 0
+		sensor.pinned = n.OwnSens(key) > 0
 		for _, d := range sensor.detectors() {
 			d.SetSensitivity(n.sensitivity(key))
 			d.SetCalibration(motion.Seconds(n.Radar.Sounding.WarmupS))
@@ -56,24 +55,8 @@ func (p *pipeline) reconfigure(n *network) {
 }
 
 // sensitivity returns the point of the 0..100 scale for a link.
-func (n *network) sensitivity(key fuse.Link) float64 { return detect.SensitivityOf(n.sensOf(key)) }
-
-// sensOf returns the sensitivity of a link, 1..4: its source's own, else the
-// network's.
-func (n *network) sensOf(key fuse.Link) int {
-	if own := n.ownSens(key); own > 0 {
-		return own
-	}
-	return n.Guardian.MotionEvents.Sens
-}
-
-// ownSens returns the sensitivity that a link's source has of its own, 0: none.
-func (n *network) ownSens(key fuse.Link) int {
-	sources := []motion.MAC{key.Src}
-	if id, isNode := n.ByMAC[key.Src]; isNode {
-		sources = state.Addresses(n.Nodes[id], n.Radars[id])
-	}
-	return setting.Client(n.Radar, sources...).Sens
+func (n *network) sensitivity(key fuse.Link) float64 {
+	return detect.SensitivityOf(n.FactsOf(key).Sens)
 }
 
 // sensor returns a link's detector, made when the link is new.
@@ -81,7 +64,7 @@ func (n *network) sensor(key fuse.Link) *sensor {
 	if s := n.pipeline.sensors[key]; s != nil {
 		return s
 	}
-	s := &sensor{key: key, csi: detect.NewLink(n.detection(key)), pinned: n.ownSens(key) > 0, coarse: map[detect.Source]*detect.Coarse{}}
+	s := &sensor{key: key, csi: detect.NewLink(n.detection(key)), pinned: n.OwnSens(key) > 0, coarse: map[detect.Source]*detect.Coarse{}}
 	if before, ok := n.pipeline.learned.Links[learnedKey(key)]; ok {
 		_ = s.csi.Restore(before) // what cannot be restored is learned anew
 	}

@@ -33,6 +33,15 @@ func (n *Network) MayTakePart(key fuse.Link) bool {
 	return cmp.Or(setting.Client(n.Radar, key.Src).Mode, n.Radar.Sounding.Mode) != setting.Deny
 }
 
+// OwnSens returns the sensitivity that a link's source has of its own, 1..4, 0: none; n.Mu is held.
+func (n *Network) OwnSens(key fuse.Link) int {
+	sources := []motion.MAC{key.Src}
+	if id, isNode := n.ByMAC[key.Src]; isNode {
+		sources = Addresses(n.Nodes[id], n.Radars[id])
+	}
+	return setting.Client(n.Radar, sources...).Sens
+}
+
 // Rated returns the best selection score that a guardian which is alive gives a
 // leaf; n.Mu is held.
 func (n *Network) Rated(mac motion.MAC, now motion.Time) (score float64, rated bool) {

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"hash/fnv"
 	"strings"
 
@@ -23,39 +24,41 @@ func (n *Network) LinkName(key fuse.Link) (name, dst, src string) {
 // MaxNames bounds what is remembered of links that devices name, those included that no record explains.
 const MaxNames = 1024
 
-// linkFacts is what the records say of a link. It is found once for all of the link's samples.
-type linkFacts struct {
-	name            string
-	zone, zoneName  string
-	served          motion.MAC
-	location        series.ID
-	unauthenticated bool
+// LinkFacts is what the records and the settings say of a link. It is found once for all of the link's samples.
+type LinkFacts struct {
+	Name            string     // the stable name
+	Link            *Link      // nil: none has the name
+	Zone, ZoneName  string     // see Network.Zone and Network.ZoneName
+	Served          motion.MAC // see Network.Served
+	Location        series.ID  // of the share of motion near the end that the link serves
+	Unauthenticated bool       // see Network.Unauthenticated
+	TakesPart       bool       // see Network.MayTakePart
+	Sens            int        // its sensitivity, 1..4: its source's own, else the network's
 }
 
-// factsOf returns what the records say of a link; n.Mu is held.
-func (n *Network) factsOf(key fuse.Link) linkFacts {
-	facts, found := n.facts[key]
-	if found {
+// FactsOf returns what the records and the settings say of a link, until they change; n.Mu is held.
+func (n *Network) FactsOf(key fuse.Link) *LinkFacts {
+	if facts := n.facts[key]; facts != nil {
 		return facts
 	}
-	facts = linkFacts{served: n.servedBy(key), unauthenticated: n.showsNoSecret(n.ByMAC[key.Dst]) || n.showsNoSecret(n.ByMAC[key.Src])}
-	facts.name, _, _ = n.LinkName(key)
-	facts.location = series.Location(facts.served)
-	at, _ := n.EndOf(facts.served)
-	if facts.zone = at.Location; facts.zone == "" {
-		facts.zoneName = facts.served.String()
-	} else {
-		facts.zoneName = facts.zone
+	facts := &LinkFacts{
+		Served: n.servedBy(key), Unauthenticated: n.showsNoSecret(n.ByMAC[key.Dst]) || n.showsNoSecret(n.ByMAC[key.Src]),
+		TakesPart: n.MayTakePart(key), Sens: cmp.Or(n.OwnSens(key), n.Guardian.MotionEvents.Sens),
 	}
+	facts.Name, _, _ = n.LinkName(key)
+	facts.Link = n.Links[facts.Name]
+	facts.Location = series.Location(facts.Served)
+	at, _ := n.EndOf(facts.Served)
+	facts.Zone, facts.ZoneName = at.Location, cmp.Or(at.Location, facts.Served.String())
 	if n.facts == nil || len(n.facts) >= MaxNames {
-		n.facts = map[fuse.Link]linkFacts{}
+		n.facts = map[fuse.Link]*LinkFacts{}
 	}
 	n.facts[key] = facts
 	return facts
 }
 
 // NameOf returns the stable name of a link; n.Mu is held.
-func (n *Network) NameOf(key fuse.Link) string { return n.factsOf(key).name }
+func (n *Network) NameOf(key fuse.Link) string { return n.FactsOf(key).Name }
 
 func (n *Network) endName(mac motion.MAC) string {
 	if e, ok := n.EndOf(mac); ok {
@@ -181,7 +184,7 @@ func (n *Network) PlaceName(mac string) string {
 // maker that has one: such nodes stand where motion matters, and measure a router elsewhere. "" is a zone of
 // its own.
 // n.Mu is held.
-func (n *Network) Zone(key fuse.Link) string { return n.factsOf(key).zone }
+func (n *Network) Zone(key fuse.Link) string { return n.FactsOf(key).Zone }
 
 // FarZone returns the location of a link's other end, "" for unknown.
 func (n *Network) FarZone(key fuse.Link) string {
@@ -194,10 +197,10 @@ func (n *Network) FarZone(key fuse.Link) string {
 }
 
 // Served returns the end of a link that is in the room which it serves; n.Mu is held.
-func (n *Network) Served(key fuse.Link) motion.MAC { return n.factsOf(key).served }
+func (n *Network) Served(key fuse.Link) motion.MAC { return n.FactsOf(key).Served }
 
 // Location returns the series of the share of motion near the end of a link that it serves; n.Mu is held.
-func (n *Network) Location(key fuse.Link) series.ID { return n.factsOf(key).location }
+func (n *Network) Location(key fuse.Link) series.ID { return n.FactsOf(key).Location }
 
 func (n *Network) servedBy(key fuse.Link) motion.MAC {
 	node := n.Nodes[n.ByMAC[key.Dst]]
@@ -210,4 +213,4 @@ func (n *Network) servedBy(key fuse.Link) motion.MAC {
 
 // ZoneName returns the zone of a link; one without a location is a zone of its
 // own. n.Mu is held.
-func (n *Network) ZoneName(key fuse.Link) string { return n.factsOf(key).zoneName }
+func (n *Network) ZoneName(key fuse.Link) string { return n.FactsOf(key).ZoneName }

@@ -45,9 +45,9 @@ type Network struct {
 	Reach  reach // zero before data has come
 	Sense  Sense
 
-	names map[fuse.Link]string    // link names of keys that records do not explain
-	keys  map[string]fuse.Link    // of names that they explain
-	facts map[fuse.Link]linkFacts // what follows from the records and names
+	names map[fuse.Link]string     // link names of keys that records do not explain
+	keys  map[string]fuse.Link     // of names that they explain
+	facts map[fuse.Link]*LinkFacts // what follows from the records and names
 }
 
 // GuardianID returns the id of the network's guardian.

@@ -7,7 +7,7 @@ import (
 
 // Unauthenticated reports whether an end of a link is a node that shows no secret of its own, so that
 // anybody on the Wi-Fi can imitate it; n.Mu is held.
-func (n *Network) Unauthenticated(key fuse.Link) bool { return n.factsOf(key).unauthenticated }
+func (n *Network) Unauthenticated(key fuse.Link) bool { return n.FactsOf(key).Unauthenticated }
 
 // showsNoSecret reports whether an id is that of a node which shows no secret of its own.
 func (n *Network) showsNoSecret(id motion.NodeID) bool {
