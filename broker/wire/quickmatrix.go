@@ -1,9 +1,9 @@
 package wire
 
 import (
+	"bytes"
 	"math"
 	"strconv"
-	"strings"
 
 	"sensegate/motion"
 )
@@ -12,7 +12,7 @@ import (
 // fast as parse and decodeMatrix. Of a message that has anything unusual in it, such as a number as text, a name twice, or a
 // value out of its range, it says that it cannot: those two read it, or say what is wrong.
 type matrixReader struct {
-	quick
+	quick[[]byte]
 	message motion.Matrix
 	flat    []float64 // holds all figures
 	found   uint      // names of the message, a bit each
@@ -24,8 +24,8 @@ func quickMatrix(payload []byte) (message motion.Matrix, ok bool) {
 	if len(payload) > MaxMessage {
 		return message, false
 	}
-	r := matrixReader{quick: quick{text: string(payload)}}
-	commas := strings.Count(r.text, ",")
+	r := matrixReader{quick: quick[[]byte]{text: payload}}
+	commas := bytes.Count(payload, []byte{','})
 	if commas > maxObjects/2 || r.next() != '{' {
 		return message, false
 	}
@@ -57,10 +57,10 @@ func (r *matrixReader) agrees() bool {
 }
 
 // field reads the value of one name of the message.
-func (r *matrixReader) field(name string) bool {
+func (r *matrixReader) field(name []byte) bool {
 	m, bit := &r.message, uint(0)
 	var read func() bool
-	switch name {
+	switch string(name) {
 	case "ts":
 		bit, read = 1<<0, func() bool { return r.time(&m.TS) }
 	case "links":
@@ -127,7 +127,7 @@ func (r *matrixReader) links() bool {
 		if !ok {
 			return false
 		}
-		id, err := linkID(text)
+		id, err := linkID(string(text))
 		r.message.Links = append(r.message.Links, id)
 		return err == nil
 	})
@@ -148,19 +148,19 @@ func (r *matrixReader) loc() bool {
 			return true
 		}
 		text, ok := r.str()
-		if !ok || text == noMotion {
+		if !ok || string(text) == noMotion {
 			return ok
 		}
-		mac, err := motion.ParseMAC(text)
+		mac, err := motion.ParseMAC(string(text))
 		*loc = append(*loc, motion.MatrixLoc{MAC: mac, Confidence: 1})
 		return err == nil && !mac.IsZero() && len(*loc) < maxMACs/2
 	})
 }
 
 // figure reads a figure: of each link a value, or a list with one of each step.
-func (r *matrixReader) figure(name string) bool {
+func (r *matrixReader) figure(name []byte) bool {
 	for i := range figures {
-		if figures[i].name != name {
+		if figures[i].name != string(name) {
 			continue
 		}
 		if r.inData&(1<<i) != 0 || r.next() != '[' {
@@ -190,12 +190,7 @@ func (r *matrixReader) figure(name string) bool {
 // cell reads one value of a figure: a number, or none.
 func (r *matrixReader) cell(most float64) bool {
 	value := math.NaN()
-	switch c, rest := r.next(), r.text[r.at:]; {
-	case c == 'n' && strings.HasPrefix(rest, "null"):
-		r.at += len("null")
-	case c == 'N' && strings.HasPrefix(rest, "NaN"):
-		r.at += len("NaN")
-	default:
+	if r.next(); !r.word("null") && !r.word("NaN") {
 		var ok bool
 		if value, ok = r.share(most); !ok {
 			return false
