@@ -253,7 +253,7 @@ func pump[M any](c *connection, sub Subscription[M], frame func(M) (*Frame, erro
 			if err != nil {
 				return websocket.CloseInternalServerErr, fmt.Errorf("encode message: %w", err)
 			}
-			if prepared != nil && !c.send(func() error { return c.ws.WritePreparedMessage(prepared) }) {
+			if prepared != nil && !c.send(func() error { return c.ws.WriteMessage(websocket.TextMessage, prepared.text) }) {
 				return 0, nil
 			}
 		case !open:

@@ -15,8 +15,9 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// Frame is a message that is encoded once for any number of connections.
-type Frame = websocket.PreparedMessage
+// Frame is a message that is encoded once for any number of connections. Each puts a header of some bytes before it: to
+// prepare that too, as a websocket.PreparedMessage does, takes a connection and its buffer for each message.
+type Frame struct{ text []byte }
 
 // Prepared is a frame, or why there is none: one value, so that it can be kept for the next
 // connection.
@@ -27,8 +28,7 @@ type Prepared struct {
 
 // Prepare makes a text frame of JSON.
 func Prepare(json []byte) Prepared {
-	frame, err := websocket.NewPreparedMessage(websocket.TextMessage, json)
-	return Prepared{frame, err}
+	return Prepared{Frame: &Frame{json}}
 }
 
 // NetworkKey is the key of streams about a network: those of both interfaces count together.
