@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"sort"
 )
 
 // minShare is the least share, in percent, of a zone in the Location of a device's sample (lm1.md 5).
@@ -61,11 +60,10 @@ func (s *Sample) locate(priority []string) {
 // sortZones orders Zones by share in whole percent, then by the priority list, then by name.
 func (s *Sample) sortZones(priority []string) {
 	slices.SortFunc(s.Zones, func(a, b Place) int {
-		return cmp.Or(
-			cmp.Compare(b.percent(), a.percent()),
-			cmp.Compare(rank(priority, a.Zone), rank(priority, b.Zone)),
-			cmp.Compare(a.Zone, b.Zone),
-		)
+		if c := cmp.Compare(b.percent(), a.percent()); c != 0 {
+			return c // mostly
+		}
+		return cmp.Or(cmp.Compare(rank(priority, a.Zone), rank(priority, b.Zone)), cmp.Compare(a.Zone, b.Zone))
 	})
 }
 
@@ -88,8 +86,12 @@ func (s *Sample) zone(l *LinkSample) *Place {
 
 // find returns the entry of a link that is in Links.
 func (s *Sample) find(key Link) *LinkSample {
-	at, _ := sort.Find(len(s.Links), func(i int) int { return key.Compare(s.Links[i].Link) })
-	return &s.Links[at]
+	for i := range s.Links {
+		if s.Links[i].Link == key {
+			return &s.Links[i]
+		}
+	}
+	return nil
 }
 
 // clarity is the factor of a share for the clarity of the decision: one half at the threshold of
