@@ -81,7 +81,7 @@ func (tx *Tx) DeleteNetwork(id motion.NetworkID) error {
 	if err := tx.removeNetwork(id); err != nil {
 		return err
 	}
-	return tx.dueToWipe(true)
+	return tx.dueToWipe(true, id)
 }
 
 // DropNetwork is DeleteNetwork of one that was never used: backups that hold it stay.
@@ -89,17 +89,18 @@ func (tx *Tx) DropNetwork(id motion.NetworkID) error {
 	if err := tx.removeNetwork(id); err != nil {
 		return err
 	}
-	return tx.dueToWipe(false)
+	return tx.dueToWipe(false, id)
 }
 
-// removeNetwork removes a network with everything that belongs to it.
+// removeNetwork removes a network with everything that belongs to it but its sealed samples, which share
+// pages with those of others: Wipe deletes them, some at a time.
 func (tx *Tx) removeNetwork(id motion.NetworkID) error {
 	if err := tx.requireStored(id); err != nil {
 		return err
 	}
 	prefix := key32(id)
 	return cmp.Or(
-		tx.noteOwned(id), tx.deleteNodes(id), tx.deleteLeafs(id), tx.deleteDevices(id), tx.revokeAPIKeys(id), tx.samples().Delete(id),
+		tx.noteOwned(id), tx.deleteNodes(id), tx.deleteLeafs(id), tx.deleteDevices(id), tx.revokeAPIKeys(id), tx.samples().DeleteJournal(id),
 		tx.deleteCommands(id), tx.deletePendingOf(id), tx.deleteDeliveriesOf(id), tx.deleteHomeOf(id),
 		links.removePrefix(tx, prefix), status.delete(tx, id), statusHeard.delete(tx, id), events.removePrefix(tx, prefix),
 		detectorStates.delete(tx, id), eventStates.delete(tx, id), applicationSettings.delete(tx, id),

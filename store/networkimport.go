@@ -249,10 +249,10 @@ func (tx *Tx) dropSomeStaged() (more bool, err error) {
 			return true, part.table.removeAll(tx, keys)
 		}
 	}
-	if err := tx.samples().Delete(left.Network); err != nil {
+	if err := tx.samples().DeleteJournal(left.Network); err != nil {
 		return false, err
 	}
-	if err := tx.dueToWipe(false); err != nil {
+	if err := tx.dueToWipe(false, left.Network); err != nil {
 		return false, err
 	}
 	return false, tx.bucket(metaBucket).Delete([]byte(importingKey))

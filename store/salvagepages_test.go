@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -100,39 +101,132 @@ func TestPagesBelowADestroyedBranchAreTakenBack(t *testing.T) {
 	}
 }
 
-// TestBlocksBelowADestroyedBranchAreTakenBack zeros the branch page of the samples.
-func TestBlocksBelowADestroyedBranchAreTakenBack(t *testing.T) {
-	t.Parallel()
+// packed returns a backup with blocks of ten networks, of which several share a value, and the database
+// after late ones have come, so that packs were cut anew.
+func packed(t *testing.T) (backup, data []byte) {
+	t.Helper()
 	path := at(t, nil, nil)
+	random := rand.New(rand.NewPCG(5, 6))
+	put := func(tx *Tx, network motion.NetworkID, i int, id series.ID) error {
+		block := series.NewBlock(series.Tiers()[0], int64(1763990400+600*i))
+		for second := range int64(600) {
+			block.AddFrame(block.Start()+second, []Value{{ID: id, Value: random.Float64()}, {ID: id + "2", Value: random.Float64()}})
+		}
+		return tx.samples().Import(network, samples.Block{Tier: block.Tier(), Start: block.Start(), Value: block.AppendValue(nil)})
+	}
 	db, err := Open(testOptions(path))
 	if err != nil {
 		t.Fatal(err)
 	}
-	bucket := samples.Bucket(series.Tiers()[0])
-	err = db.Update(t.Context(), func(tx *Tx) error {
-		random := rand.New(rand.NewPCG(5, 6))
+	err = db.Update(t.Context(), func(tx *Tx) (err error) {
 		for guardian := range 10 {
-			if _, err := tx.CreateNetwork(motion.Network{GuardianID: fmt.Sprint("g", guardian)}); err != nil {
-				return err
-			}
+			_, made := tx.CreateNetwork(motion.Network{GuardianID: fmt.Sprint("g", guardian)})
+			err = errors.Join(err, made)
 		}
 		for network := motion.NetworkID(10); network > 0; network-- { // so that a block joins those of greater networks
 			for i := range 60 {
-				block := series.NewBlock(series.Tiers()[0], int64(1763990400+600*i))
-				for second := range int64(300) {
-					block.AddFrame(block.Start()+second, []Value{{ID: series.Network, Value: random.Float64()}})
-				}
-				if err := tx.samples().Import(network, samples.Block{Tier: block.Tier(), Start: block.Start(), Value: block.AppendValue(nil)}); err != nil {
-					return err
-				}
+				err = errors.Join(err, put(tx, network, i, series.Network))
 			}
 		}
-		return nil
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := db.Backup(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Update(t.Context(), func(tx *Tx) (err error) {
+		for i := range 59 { // but for the first, so that the last pack of a start is in a page with the first of the next
+			for network := motion.NetworkID(1); network <= 10; network++ {
+				err = errors.Join(err, put(tx, network, i+1, "late"))
+			}
+		}
+		return err
 	})
 	if err := errors.Join(err, db.Close()); err != nil {
 		t.Fatal(err)
 	}
-	data := usedPages(t, path)
+	if backup, err = os.ReadFile(made.Path); err != nil {
+		t.Fatal(err)
+	}
+	return backup, usedPages(t, path)
+}
+
+// TestLostPacksAreTakenFromTheBackupOrTold zeros pages with blocks of several networks. Nothing of what the
+// backup has is missing, although packs were cut anew since, and without a backup the loss is told.
+func TestLostPacksAreTakenFromTheBackupOrTold(t *testing.T) {
+	t.Parallel()
+	backup, data := packed(t)
+	bucket := samples.Bucket(series.Tiers()[0])
+	blocksIn := func(db *DB) (blocks map[[2]int64][]byte) {
+		t.Helper()
+		blocks = map[[2]int64][]byte{}
+		err := db.View(t.Context(), func(tx *Tx) error {
+			for network := motion.NetworkID(1); network <= 10; network++ {
+				list, next, damaged := tx.samples().Blocks(network, series.Tiers()[0], 0, 1<<30)
+				if next >= 0 || damaged > 0 {
+					t.Errorf("network %d: %d damaged", network, damaged)
+				}
+				for _, b := range list {
+					blocks[[2]int64{b.Start, int64(network)}] = b.Value
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return blocks
+	}
+	open := func(damaged, backup []byte) (map[[2]int64][]byte, *Recovery) {
+		t.Helper()
+		db, recovery, err := OpenOrRecover(t.Context(), testOptions(at(t, damaged, backup)))
+		if err != nil || recovery == nil {
+			t.Fatal(err, recovery)
+		}
+		defer db.Close()
+		return blocksIn(db), recovery
+	}
+	db, err := Open(testOptions(at(t, backup, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	held := blocksIn(db)
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	leafs := 0
+	for _, branch := range branchesOf(t, data, bucket) {
+		for i := range countOf(data, branch) {
+			leaf := childOf(data, branch, i)
+			if flagsOf(data, leaf) == branchPage || i%5 > 0 {
+				continue
+			}
+			leafs++
+			damaged := withoutPages(data, leaf)
+			got, _ := open(damaged, backup)
+			for at := range held {
+				if got[at] == nil {
+					t.Errorf("leaf %d: the block of network %d at %d is missing, and the backup has it", leaf, at[1], at[0])
+				}
+			}
+			if got, recovery := open(damaged, nil); len(got) < len(held) && !strings.Contains(recovery.Lost, bucket) {
+				t.Errorf("leaf %d: %d of %d blocks are left, and it is told %q", leaf, len(got), len(held), recovery.Lost)
+			}
+		}
+	}
+	if leafs < 3 {
+		t.Errorf("%d leafs", leafs)
+	}
+}
+
+// TestBlocksBelowADestroyedBranchAreTakenBack zeros the branch page of the samples.
+func TestBlocksBelowADestroyedBranchAreTakenBack(t *testing.T) {
+	t.Parallel()
+	_, data := packed(t)
+	bucket := samples.Bucket(series.Tiers()[0])
 	want := recordsOf(t, data)
 	db, recovery, err := OpenOrRecover(t.Context(), testOptions(at(t, withoutPages(data, branchesOf(t, data, bucket)...), nil)))
 	if err != nil {

@@ -14,11 +14,14 @@ import (
 // takes those that cannot be read from the backup.
 func (s *salvage) copySamples() error {
 	for _, tier := range series.Tiers() {
-		name, lost, exact, restored := samples.Bucket(tier), 0, true, 0
+		name, lost, counted := samples.Bucket(tier), 0, 0
 		var gaps []file.Gap
 		err := s.damaged.Each(s.ctx, name, file.Reading{
 			Item: func(key, value []byte, _ bool) (bool, error) {
 				_, missing, err := s.takeBlocks(tier, key, value)
+				if missing > 0 {
+					lost, counted = lost+missing, counted+1
+				}
 				return missing == 0, err
 			},
 			Gap: func(g file.Gap) { gaps = append(gaps, g) },
@@ -29,37 +32,49 @@ func (s *salvage) copySamples() error {
 		if len(gaps) == 0 {
 			continue
 		}
+		values, exact := 0, true // of a page that cannot be read nobody knows what it held
+		for _, g := range gaps {
+			values, exact = values+g.Items, exact && g.Items > 0
+		}
+		exact = exact && values == counted
 		if gaps, err = s.takeLostBlocks(tier, gaps); err != nil {
 			return err
 		}
-		backup, err := s.openBackup()
+		restored, err := s.takeBlocksOfBackup(tier, gaps)
 		if err != nil {
 			return err
 		}
-		for _, g := range gaps {
-			lost, exact = lost+g.Items, exact && g.Items > 0
-			if backup == nil {
-				continue
-			}
-			err := backup.Each(s.ctx, name, file.Reading{Low: g.Low, High: g.High, Gap: func(file.Gap) {}, Item: func(key, value []byte, _ bool) (bool, error) {
-				taken, _, err := s.takeBlocks(tier, key, value)
-				if taken > 0 {
-					restored++
-				}
-				return true, err
-			}})
-			if err != nil {
-				return err
-			}
+		if !exact && len(gaps) > 0 {
+			lost = 0
 		}
-		s.tell(name, max(lost-restored, 0), exact, restored)
+		s.tell(name, max(lost-restored, 0), exact || len(gaps) == 0, restored)
 	}
 	return nil
 }
 
+// takeBlocksOfBackup takes the blocks of a tier that are not there from the backup: all that begin
+// where there are gaps, as a block may lie there under the key of another network.
+func (s *salvage) takeBlocksOfBackup(tier series.Tier, gaps []file.Gap) (restored int, err error) {
+	backup, err := s.openBackup()
+	if err != nil || backup == nil {
+		return 0, err
+	}
+	for _, g := range gaps {
+		from, before := samples.Starts(g.Low, g.High)
+		err := backup.Each(s.ctx, samples.Bucket(tier), file.Reading{Low: from, High: before, Gap: func(file.Gap) {}, Item: func(key, value []byte, _ bool) (bool, error) {
+			taken, _, err := s.takeBlocks(tier, key, value)
+			restored += taken
+			return true, err
+		}})
+		if err != nil {
+			return restored, err
+		}
+	}
+	return restored, nil
+}
+
 // takeBlocks copies the blocks in a value that are not there yet, of networks that are stored, if
-// their checksums and their places are right, and counts those that it does not copy because they
-// are not.
+// their checksums and their places are right, and counts those of which they are not (samples.Tx.Salvage).
 func (s *salvage) takeBlocks(tier series.Tier, key, value []byte) (taken, missing int, err error) {
 	tx, err := s.tx()
 	if err != nil {

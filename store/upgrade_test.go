@@ -164,6 +164,9 @@ func blocksGoOn(t *testing.T, db *DB) {
 	isThere(3, first)
 	isThere(4, end)
 	flush(func(tx *Tx) error { return tx.DeleteNetwork(3) })
+	if err := db.Wipe(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	isThere(2, first)
 	isThere(4, end)
 	if set, err := samples.Set(t.Context(), 3, first, end+900, 1); err != nil || len(set.Series()) > 0 {

@@ -21,16 +21,19 @@ const wipeKey = "wipe"
 type unwiped struct {
 	Deletions int64       `json:"deletions"`         // of users and networks, since the last round; 0: none
 	Network   motion.Time `json:"network,omitempty"` // when the last network was deleted; 0: none was
+	// Samples are the networks that were deleted and of which there may still be sealed samples.
+	Samples []motion.NetworkID `json:"samples,omitempty"`
 }
 
 // dueToWipe notes, in the transaction that deletes a user or a network, that their bytes
-// are to be wiped from the file.
-func (tx *Tx) dueToWipe(network bool) error {
+// are to be wiped from the file, and of which networks the sealed samples are to be deleted.
+func (tx *Tx) dueToWipe(network bool, samplesOf ...motion.NetworkID) error {
 	var due unwiped
 	if err := tx.getMeta(wipeKey, &due); err != nil {
 		return err
 	}
 	due.Deletions++
+	due.Samples = append(due.Samples, samplesOf...)
 	if network {
 		due.Network = tx.now
 	}
@@ -71,8 +74,22 @@ func (db *DB) WipeDeleted(ctx context.Context) error {
 	}
 }
 
-// Wipe overwrites what the file still holds of users and networks that were deleted: all
-// free pages become zeros, each at most once. When a network was deleted, backups from
+// deleteSamples deletes the sealed samples of a network that is no more, some at a time.
+func (db *DB) deleteSamples(ctx context.Context, network motion.NetworkID) error {
+	for done := false; !done; {
+		err := db.Update(ctx, func(tx *Tx) (err error) {
+			done, err = tx.samples().Delete(network)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Wipe deletes the samples of networks that were deleted, and overwrites what the file still holds of them and of
+// users that were deleted: all free pages become zeros, each at most once. When a network was deleted, backups from
 // before that are replaced by a new one. Without a deletion since the last Wipe it does nothing.
 // A power cut leaves it due. The disk may keep what it has moved by itself: flash does.
 //
@@ -84,6 +101,11 @@ func (db *DB) Wipe(ctx context.Context) error {
 	}
 	if due.Deletions == 0 {
 		return nil
+	}
+	for _, network := range due.Samples {
+		if err := db.deleteSamples(ctx, network); err != nil {
+			return fmt.Errorf("delete the samples of network %d: %w", network, err)
+		}
 	}
 	wiped, ended, err := db.file.Wipe(ctx)
 	if err != nil {
@@ -98,7 +120,7 @@ func (db *DB) Wipe(ctx context.Context) error {
 	db.logger.Info("deleted data wiped", "bytes", wiped, "backups", removed)
 	return db.Update(ctx, func(tx *Tx) error {
 		var now unwiped
-		if err := tx.getMeta(wipeKey, &now); err != nil || now != due {
+		if err := tx.getMeta(wipeKey, &now); err != nil || now.Deletions != due.Deletions {
 			return err // more was deleted meanwhile
 		}
 		return tx.bucket(metaBucket).Delete([]byte(wipeKey))

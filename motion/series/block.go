@@ -222,7 +222,7 @@ func checksum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.
 
 // parse checks everything but the columns.
 func parse(b []byte) (value, error) {
-	if len(b) > 0 && (b[0] == 0 || b[0] > version) {
+	if len(b) > 0 && b[0] > version {
 		return value{}, fmt.Errorf("%w: %d", ErrVersion, b[0])
 	}
 	if len(b) < 1+crcSize {
@@ -235,7 +235,7 @@ func parse(b []byte) (value, error) {
 	c := cursor{b: body[1:]}
 	step, first, rows, series := c.uvarint(), c.uvarint(), c.uvarint(), c.uvarint()
 	v := value{version: b[0], tier: Tier(step), series: int(series)}
-	if c.bad || step > maxRows*1024 || v.tier.Span() == 0 || first > maxStart/step {
+	if c.bad || b[0] == 0 || step > maxRows*1024 || v.tier.Span() == 0 || first > maxStart/step {
 		return value{}, fmt.Errorf("%w: header", ErrDamaged)
 	}
 	v.start = int64(first) * v.tier.Step()
@@ -261,7 +261,11 @@ func (v value) split(b []byte) (value, error) {
 			return value{}, fmt.Errorf("%w: order of series %d", ErrDamaged, i)
 		}
 		previous = name
-		total += min(c.uvarint(), 1<<32)
+		size := min(c.uvarint(), 1<<32)
+		if size == 0 && (i == 0 || v.version == 1) {
+			return value{}, fmt.Errorf("%w: series %d has no column", ErrDamaged, i)
+		}
+		total += size
 	}
 	if c.bad || total != uint64(len(c.b)) {
 		return value{}, fmt.Errorf("%w: length table", ErrDamaged)

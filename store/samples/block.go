@@ -42,6 +42,20 @@ func isBlock(tier series.Tier, start int64, value []byte) bool {
 	return err == nil && info.Tier == tier && tier.BlockStart(info.Start) == start
 }
 
+// Starts returns the keys from which and before which lie all values with blocks of the starts that
+// lie in [low, high), which are keys too; nil is no bound.
+func Starts(low, high []byte) (from, before []byte) {
+	if len(low) >= 4 {
+		from = low[:4]
+	}
+	if len(high) >= 4 {
+		if start, _ := parseSampleKey(append(bytes.Clone(high[:4]), 0, 0, 0, 0)); start+1 < endOfKeys {
+			before = keyOf(uint32(start + 1))
+		}
+	}
+	return from, before
+}
+
 // Whole reports whether a stored value of a tier and all blocks in it are what was written under
 // its key, by their checksums.
 func Whole(tier series.Tier, key, value []byte) bool {
@@ -58,10 +72,11 @@ func Whole(tier series.Tier, key, value []byte) bool {
 }
 
 // Salvage stores the blocks in a value of another database that are whole and of which there are
-// none yet, of networks that exist. missing are those that are not whole or of no such network.
+// none yet, of networks that exist. missing are those that are not whole or of no such network; less
+// than 0: it cannot be read how many the value held.
 func (tx Tx) Salvage(tier series.Tier, key, value []byte, exists func(motion.NetworkID) bool) (stored, missing int, err error) {
-	if len(key) != 8 {
-		return 0, 1, nil
+	if len(key) != 8 || isDamaged(key, value) {
+		return 0, -1, nil
 	}
 	start, _ := parseSampleKey(key)
 	sealed := tx.shelf(tier)
@@ -77,24 +92,31 @@ func (tx Tx) Salvage(tier series.Tier, key, value []byte, exists func(motion.Net
 	return len(blocks), missing, sealed.put(start, blocks)
 }
 
-// Delete removes the stored samples of a network.
-func (tx Tx) Delete(network motion.NetworkID) error {
-	if err := tx.deleteJournalOf(network); err != nil {
-		return err
-	}
+// deleteStep is how many blocks one Delete removes: what shares pages with them is written anew, a
+// few MB.
+const deleteStep = 64
+
+// Delete removes some of the sealed blocks of a network; done: none is left. The finest go first, so
+// that no sums are made of them meanwhile.
+func (tx Tx) Delete(network motion.NetworkID) (done bool, err error) {
 	for _, tier := range series.Tiers() {
 		sealed := tx.shelf(tier)
 		var starts []int64
 		for start := range sealed.of(network, 0, endOfKeys) {
-			starts = append(starts, start)
+			if starts = append(starts, start); len(starts) == deleteStep {
+				break
+			}
 		}
 		for _, start := range starts {
 			if err := sealed.drop(start, network); err != nil {
-				return err
+				return false, err
 			}
 		}
+		if len(starts) == deleteStep {
+			return false, nil
+		}
 	}
-	return nil
+	return true, nil
 }
 
 // Damaged counts the sealed blocks, and the entries of the journal, that cannot be read.

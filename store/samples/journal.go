@@ -219,8 +219,8 @@ func (tx Tx) deleteEntry(key []byte) error {
 	return nil
 }
 
-// deleteJournalOf removes a network from the journal.
-func (tx Tx) deleteJournalOf(network motion.NetworkID) error {
+// DeleteJournal removes a network from the journal.
+func (tx Tx) DeleteJournal(network motion.NetworkID) error {
 	all := func(_ blockKey, of motion.NetworkID) bool { return of == 0 || of == network }
 	for _, key := range journalKeys(tx.bucket(Journal), nil, all) {
 		if err := tx.deleteFromEntry(key, network); err != nil {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 	"iter"
+	"math"
 
 	"sensegate/motion"
 )
@@ -36,20 +37,24 @@ type block struct {
 }
 
 // unpack yields the networks and blocks of a stored value. Of a pack whose table is damaged it
-// yields the value, which is no block, with the last network.
+// yields the value, which is no block, with network 0: it may hold any network up to that of its key.
 func unpack(key, value []byte) iter.Seq2[motion.NetworkID, []byte] {
 	return func(yield func(motion.NetworkID, []byte) bool) {
-		table, values, ok := splitPack(value)
-		if !ok {
-			_, last := parseSampleKey(key)
+		_, last := parseSampleKey(key)
+		if len(value) == 0 || value[0] != packMark {
 			yield(last, value)
 			return
 		}
-		network := uint64(0)
+		table, values, ok := splitPack(last, value)
+		if !ok {
+			yield(0, value)
+			return
+		}
+		network := motion.NetworkID(0)
 		for len(table) > 0 {
 			step, length, n := parseEntry(table)
-			network += step
-			if !yield(motion.NetworkID(network), values[:length]) {
+			network += motion.NetworkID(step)
+			if !yield(network, values[:length]) {
 				return
 			}
 			table, values = table[n:], values[length:]
@@ -57,31 +62,28 @@ func unpack(key, value []byte) iter.Seq2[motion.NetworkID, []byte] {
 	}
 }
 
-// splitPack returns the table and the blocks of a pack. ok is false for any other value, and when
-// the table is damaged or is not that of the blocks.
-func splitPack(value []byte) (table, values []byte, ok bool) {
-	if len(value) == 0 || value[0] != packMark {
-		return nil, nil, false
-	}
-	size, n := binary.Uvarint(value[1:])
+// splitPack returns the table and the blocks of a pack. ok is false when the table is damaged, or
+// is not that of the blocks and of the last network.
+func splitPack(last motion.NetworkID, pack []byte) (table, values []byte, ok bool) {
+	size, n := binary.Uvarint(pack[1:])
 	begin := 1 + n
-	if n <= 0 || size > uint64(len(value)) || begin+int(size)+crc32.Size > len(value) {
+	if n <= 0 || size > uint64(len(pack)) || begin+int(size)+crc32.Size > len(pack) {
 		return nil, nil, false
 	}
 	end := begin + int(size)
-	if checksum(value[:end]) != binary.LittleEndian.Uint32(value[end:]) {
+	if checksum(pack[:end]) != binary.LittleEndian.Uint32(pack[end:]) {
 		return nil, nil, false
 	}
-	table, values = value[begin:end], value[end+crc32.Size:]
-	rest := uint64(len(values))
+	table, values = pack[begin:end], pack[end+crc32.Size:]
+	network, rest := uint64(0), uint64(len(values))
 	for left := table; len(left) > 0; {
-		_, length, n := parseEntry(left)
-		if n == 0 || length > rest {
+		step, length, n := parseEntry(left)
+		if n == 0 || step == 0 || step > math.MaxUint32 || length > rest {
 			return nil, nil, false
 		}
-		left, rest = left[n:], rest-length
+		left, network, rest = left[n:], network+step, rest-length
 	}
-	return table, values, rest == 0
+	return table, values, network == uint64(last) && rest == 0
 }
 
 // parseEntry returns the first entry of a table and its bytes, 0 when it is none.

@@ -56,10 +56,11 @@ func (s shelf) of(network motion.NetworkID, from, to int64) iter.Seq2[int64, []b
 	}
 }
 
-// blockIn returns the block of a network in a stored value, nil when it has none.
+// blockIn returns the block of a network in a stored value, nil when it has none. Of a damaged pack
+// it returns what is no block.
 func blockIn(key, value []byte, network motion.NetworkID) []byte {
 	for of, block := range unpack(key, value) {
-		if of == network {
+		if of == network || of == 0 {
 			return block
 		}
 	}
@@ -100,12 +101,27 @@ func (s shelf) put(start int64, blocks []block) error {
 		if n < 0 {
 			n = len(blocks)
 		}
-		if err := s.replace(key, start, join(blocks[:n], unpack(key, value))); err != nil {
+		stored := unpack(key, value)
+		if isDamaged(key, value) {
+			stored = func(func(motion.NetworkID, []byte) bool) {}
+			if blocks[n-1].network < last {
+				key = nil // it stays, for whoever else is in it
+			}
+		}
+		if err := s.replace(key, start, join(blocks[:n], stored)); err != nil {
 			return err
 		}
 		blocks = blocks[n:]
 	}
 	return nil
+}
+
+// isDamaged reports whether a stored value is a pack whose table is damaged.
+func isDamaged(key, value []byte) bool {
+	for network := range unpack(key, value) {
+		return network == 0
+	}
+	return false
 }
 
 // join returns blocks, and those of other networks that are stored, in the order of networks.
@@ -121,7 +137,8 @@ func join(blocks []block, stored iter.Seq2[motion.NetworkID, []byte]) (all []blo
 	return append(all, blocks...)
 }
 
-// drop deletes the block of a network that begins at a second.
+// drop deletes the block of a network that begins at a second. A damaged pack that may hold it goes
+// as a whole.
 func (s shelf) drop(start int64, network motion.NetworkID) error {
 	key, value := s.at(start, network)
 	if key == nil || blockIn(key, value, network) == nil {
@@ -129,7 +146,7 @@ func (s shelf) drop(start int64, network motion.NetworkID) error {
 	}
 	var others []block
 	for of, value := range unpack(key, value) {
-		if of != network {
+		if of != network && of != 0 {
 			others = append(others, block{of, value})
 		}
 	}

@@ -143,6 +143,35 @@ func TestBlocksShareValues(t *testing.T) {
 	}
 }
 
+// TestSamplesAreDeletedInSteps deletes the blocks of a network that shares values with another, so many in a
+// step that its transaction stays small.
+func TestSamplesAreDeletedInSteps(t *testing.T) {
+	t.Parallel()
+	tx := newTx(t)
+	s := tx.shelf(series.Second)
+	const starts = 2*deleteStep + 10
+	for i := range int64(starts) {
+		if err := s.put(600*i, []block{{1, whole(1)}, {2, whole(2)}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	left := func(network motion.NetworkID) (n int) {
+		for range s.of(network, 0, endOfKeys) {
+			n++
+		}
+		return n
+	}
+	for step, want := range []int{starts - deleteStep, starts - 2*deleteStep, 0} {
+		done, err := tx.Delete(2)
+		if n := left(2); err != nil || n != want || done != (want == 0) {
+			t.Errorf("step %d: %d are left, done %v, %v, want %d", step, n, done, err, want)
+		}
+	}
+	if n := left(1); n != starts {
+		t.Errorf("%d of the other are left, want %d", n, starts)
+	}
+}
+
 // whole returns a block that begins at second 600.
 func whole(tenths int) []byte {
 	b := series.NewBlock(series.Second, 600)
@@ -156,6 +185,9 @@ func TestDamagedPackIsDamage(t *testing.T) {
 	t.Parallel()
 	pack := packOf([]block{{1, whole(1)}, {2, whole(2)}, {300, whole(3)}})
 	key := sampleKey(600, 300)
+	if len(whole(1)) != 0x15 {
+		t.Fatalf("a block has %d bytes", len(whole(1)))
+	}
 	if !Whole(series.Second, key, pack) || Whole(series.Second, sampleKey(0, 300), pack) || Whole(series.FiveSeconds, key, pack) {
 		t.Error("the pack is not whole, or is one of another place")
 	}
@@ -165,7 +197,7 @@ func TestDamagedPackIsDamage(t *testing.T) {
 		changed[i] ^= 0x10
 		damaged = append(damaged, changed, pack[:i])
 	}
-	for _, table := range []string{"\x01", "\x01\xff\xff\x03", "\x01\xff", "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x01"} { // with a checksum that is right
+	for _, table := range []string{"\x01", "\x01\xff\xff\x03", "\x01\xff", "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x01", "\x00\x15", "\x01\x15"} { // with a checksum that is right
 		forged := append([]byte{packMark, byte(len(table))}, table...)
 		damaged = append(damaged, append(checksummed(forged), whole(1)...))
 	}
@@ -178,6 +210,50 @@ func TestDamagedPackIsDamage(t *testing.T) {
 				t.Errorf("network %d has %x", network, value)
 			}
 		}
+	}
+}
+
+// TestDamagedTableIsMetByAll damages the table of a pack: whoever may be in it is told, what is put
+// lies beside it or takes its place, and it goes with a network that may be in it.
+func TestDamagedTableIsMetByAll(t *testing.T) {
+	t.Parallel()
+	s := newTx(t).shelf(series.Second)
+	damaged := packOf([]block{{1, whole(1)}, {4, whole(2)}, {9, whole(3)}})
+	damaged[2] ^= 1
+	if err := s.Put(sampleKey(600, 9), damaged); err != nil {
+		t.Fatal(err)
+	}
+	isMet := func(want ...motion.NetworkID) {
+		t.Helper()
+		var met []motion.NetworkID
+		for network := range motion.NetworkID(12) {
+			for start, value := range s.of(network+1, 0, endOfKeys) {
+				if !isBlock(series.Second, start, value) {
+					met = append(met, network+1)
+				}
+			}
+		}
+		if !slices.Equal(met, want) {
+			t.Errorf("%v meet damage, want %v", met, want)
+		}
+	}
+	isMet(1, 2, 3, 4, 5, 6, 7, 8, 9)
+	if err := s.put(600, []block{{2, whole(4)}, {4, whole(5)}}); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(s.get(600, 2), whole(4)) || !bytes.Equal(s.get(600, 4), whole(5)) {
+		t.Error("what was put is not there")
+	}
+	isMet(5, 6, 7, 8, 9)
+	if err := s.drop(600, 7); err != nil {
+		t.Fatal(err)
+	}
+	isMet()
+	if err := s.Put(sampleKey(1200, 9), damaged); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.put(1200, []block{{9, whole(6)}}); err != nil || count(s) != 2 {
+		t.Errorf("%d values, %v", count(s), err)
 	}
 }
 

@@ -93,6 +93,9 @@ func (tx Tx) ended(due blocks, tier, coarser series.Tier, from, to int64) {
 	}
 	for start, sealed := range tx.shelf(tier).values(from, to) {
 		for network := range sealed {
+			if network == 0 {
+				continue // whose it is cannot be read
+			}
 			due.add(blockKey{coarser.BlockStart(start), coarser}, network)
 		}
 	}
@@ -130,13 +133,17 @@ func (tx Tx) rollUp(at blockKey, tier series.Tier, networks []motion.NetworkID) 
 }
 
 // gather returns for each of some networks, in their order, its blocks that begin within the
-// block at a place.
+// block at a place, and what is damaged and may hold one.
 func (s shelf) gather(at blockKey, networks []motion.NetworkID) [][][]byte {
 	values := make([][][]byte, len(networks))
 	for _, blocks := range s.values(at.start, at.start+at.tier.Span()) {
 		for network, value := range blocks {
 			if i, ok := slices.BinarySearch(networks, network); ok {
 				values[i] = append(values[i], value)
+			} else if network == 0 {
+				for i := range values {
+					values[i] = append(values[i], value)
+				}
 			}
 		}
 	}
