@@ -45,7 +45,9 @@ func servePieces(t *testing.T) (address string) {
 			panic("a network that cannot be written")
 		}, nil)
 	}
-	s := server.New(server.Defaults(), slog.New(slog.DiscardHandler))
+	c := server.Defaults()
+	c.Burst = 1000 // of requests of one client
+	s := server.New(c, slog.New(slog.DiscardHandler))
 	s.Mount(api.Interface{
 		Base: "/test", Title: "Test", Version: "1-0-0",
 		Routes: []api.Route{
