@@ -37,9 +37,10 @@ func TestStreamsAreKept(t *testing.T) {
 			seed = seed*1664525 + 1013904223
 			return seed >> 8 % below
 		}
-		values, at := make([]uint32, n), random(kinds)
+		values := make([]uint32, n)
 		for i := range values {
-			if at = random(kinds); follow {
+			at := random(kinds)
+			if follow {
 				at = min(kinds-1, uint32(i)*kinds/uint32(n)+random(2))
 			}
 			values[i] = base + step*at
