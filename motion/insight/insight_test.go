@@ -123,13 +123,15 @@ func leaf(last byte) motion.MAC { return motion.MAC{2, 0xbb, 0, 0, 0, last} }
 func TestDamageIsToldNotHidden(t *testing.T) {
 	t.Parallel()
 	b := series.NewBlock(series.FiveSeconds, base)
-	for _, id := range []series.ID{series.Network, series.Location(leaf(0x31))} {
+	for rows, id := range []series.ID{series.Network, series.Location(leaf(0x31))} { // of two columns that are alike one is stored
 		i, _ := b.Index(id)
-		b.Fill(i, base, still)
+		for row := range int64(rows + 1) {
+			b.Fill(i, base+5*row, still)
+		}
 	}
 	value := b.AppendValue(nil)
 	body := value[:len(value)-4]
-	const column = 4 // bytes: head, a run of 1 row, a run of 719
+	const column = 4 // bytes: head, a run of 1 or 2 rows, a run of the others
 	body[len(body)-1] |= 0x80
 	body[len(body)-1-column] |= 0x80
 	s := setOf(t, binary.LittleEndian.AppendUint32(body, crc32.Checksum(body, crc32.MakeTable(crc32.Castagnoli))))

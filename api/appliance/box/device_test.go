@@ -53,7 +53,7 @@ func TestDeviceWritesPacketsWhole(t *testing.T) {
 	here, there := net.Pipe()
 	b := broker{there, t}
 	key := motion.DeviceKey{Kind: motion.Guardian, ID: "guardian-aabbccddeeff"}
-	commanded, played := make(chan struct{}), make(chan struct{})
+	commanded, published, played := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(played)
 		defer there.Close()
@@ -82,6 +82,7 @@ func TestDeviceWritesPacketsWhole(t *testing.T) {
 			}
 		}
 		b.say(packets.PUBACK, func(p *packets.ControlPacket) { p.Content.(*packets.Puback).PacketID = event })
+		<-published // until then the connection stays
 	}()
 	d, err := open(t.Context(), here, key, &atomic.Uint32{})
 	if err != nil {
@@ -91,6 +92,7 @@ func TestDeviceWritesPacketsWhole(t *testing.T) {
 	if _, err := d.PublishTo(t.Context(), 1, wire.EventTopic(key, wire.EventEvent, wire.FormatJSON), []byte("{}")); err != nil {
 		t.Error(err)
 	}
+	close(published)
 	<-played
 	d.Close()
 }
