@@ -143,9 +143,8 @@ func Only(b []byte, only ...ID) ([]byte, error) {
 	w := newValueWriter(v.tier, v.start, v.rows, n)
 	for name, column := range v.all() {
 		if asked(only, name) {
-			begin := len(w.columns)
 			w.columns = append(w.columns, column...)
-			w.name(ID(name), begin)
+			w.name(ID(name))
 		}
 	}
 	return w.appendTo(nil), nil
@@ -169,9 +168,8 @@ func (b *Block) AppendValue(dst []byte, only ...ID) []byte {
 	w := newValueWriter(b.tier, b.start, b.tier.Rows(), len(order))
 	for _, i := range order {
 		c := &b.columns[i]
-		begin := len(w.columns)
 		w.columns = w.appendCells(w.columns, c.cells, c.share)
-		w.name(c.id, begin)
+		w.name(c.id)
 	}
 	return w.appendTo(dst)
 }
@@ -190,7 +188,8 @@ type valueWriter struct {
 	*coder   // until appendTo
 	tier     Tier
 	previous ID
-	begun    int // where the last column begins
+	begun    int // where the column of previous begins, or that which it is like
+	ended    int // and where it ends: what is appended to columns is the next one
 }
 
 func newValueWriter(tier Tier, start int64, rows, series int) *valueWriter {
@@ -204,9 +203,8 @@ func newValueWriter(tier Tier, start int64, rows, series int) *valueWriter {
 
 // column appends series id, which must sort after the previous one.
 func (w *valueWriter) column(id ID, records []record) {
-	begin := len(w.columns)
 	w.columns = w.appendColumn(w.columns, records, w.tier.Step(), id.isLocation())
-	w.name(id, begin)
+	w.name(id)
 }
 
 // appendTo appends the value, with which the writer is done.

@@ -6,8 +6,8 @@ import (
 	"encoding/hex"
 )
 
-// name appends the table entry of series id, whose column has been appended and begins there.
-func (w *valueWriter) name(id ID, begin int) {
+// name appends the table entry of series id, whose column has been appended.
+func (w *valueWriter) name(id ID) {
 	shared := sharedPrefix(w.previous, id)
 	if (len(id)-shared)%2 == 1 && shared > 0 && isHex(id[shared-1:]) {
 		shared--
@@ -21,11 +21,11 @@ func (w *valueWriter) name(id ID, begin int) {
 		w.head = binary.AppendUvarint(w.head, uint64(len(own))<<1)
 		w.head = append(w.head, own...)
 	}
-	column := w.columns[begin:]
-	if bytes.Equal(column, w.columns[w.begun:begin]) {
-		w.columns, column = w.columns[:begin], nil
+	column := w.columns[w.ended:]
+	if bytes.Equal(column, w.columns[w.begun:w.ended]) {
+		w.columns, column = w.columns[:w.ended], nil
 	} else {
-		w.begun = begin
+		w.begun, w.ended = w.ended, len(w.columns)
 	}
 	w.head = binary.AppendUvarint(w.head, uint64(len(column)))
 	w.previous = id

@@ -3,6 +3,7 @@ package samples
 import (
 	"bytes"
 	"encoding/binary"
+	"math"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -49,8 +50,8 @@ func Starts(low, high []byte) (from, before []byte) {
 		from = low[:4]
 	}
 	if len(high) >= 4 {
-		if start, _ := parseSampleKey(append(bytes.Clone(high[:4]), 0, 0, 0, 0)); start+1 < endOfKeys {
-			before = keyOf(uint32(start + 1))
+		if start := binary.BigEndian.Uint32(high); start < math.MaxUint32 {
+			before = keyOf(start + 1)
 		}
 	}
 	return from, before
@@ -122,7 +123,7 @@ func (tx Tx) Delete(network motion.NetworkID) (done bool, err error) {
 // Damaged counts the sealed blocks, and the entries of the journal, that cannot be read.
 func Damaged(tx *bolt.Tx) (n int, err error) {
 	for _, tier := range series.Tiers() {
-		for _, blocks := range (shelf{tx.Bucket([]byte(Bucket(tier))), tier}).values(0, endOfKeys) {
+		for _, blocks := range shelfIn(tx, tier).values(0, endOfKeys) {
 			for _, value := range blocks {
 				if _, err := series.Inspect(value); err != nil {
 					n++

@@ -36,7 +36,7 @@ func (r *Reading) AddSealed(tx *bolt.Tx, summed int64, since func(series.Tier) i
 	r.summed, r.since = min(r.summed, summed), since
 	for _, tier := range series.Tiers() {
 		for _, need := range series.Need(tier, max(r.from, since(tier)), r.to, r.bucket, r.summed) {
-			r.addSealed(shelf{tx.Bucket([]byte(Bucket(tier))), tier}, need[0], need[1])
+			r.addSealed(shelfIn(tx, tier), need[0], need[1])
 		}
 	}
 }

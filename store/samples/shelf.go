@@ -18,8 +18,12 @@ type shelf struct {
 	tier series.Tier
 }
 
-// shelf returns the shelf of a tier.
-func (tx Tx) shelf(tier series.Tier) shelf { return shelf{tx.bucket(Bucket(tier)), tier} }
+// shelfIn returns the shelf of a tier.
+func shelfIn(tx *bolt.Tx, tier series.Tier) shelf {
+	return shelf{tx.Bucket([]byte(Bucket(tier))), tier}
+}
+
+func (tx Tx) shelf(tier series.Tier) shelf { return shelfIn(tx.Bolt, tier) }
 
 // values yields the stored values that begin in [from, to), each with its start.
 func (s shelf) values(from, to int64) iter.Seq2[int64, iter.Seq2[motion.NetworkID, []byte]] {
