@@ -21,13 +21,7 @@ type compressor struct{ writers sync.Pool }
 // send writes a whole answer of JSON or text, compressed where that is worth it and
 // the client takes it.
 func (c *compressor) send(w http.ResponseWriter, r *http.Request, status int, body []byte) {
-	w.Header().Add("Vary", "Accept-Encoding")
-	if len(body) >= leastCompressed && TakesGzip(r) {
-		w.Header().Set("Content-Encoding", "gzip")
-		body = c.gzip(body)
-	}
-	w.WriteHeader(status)
-	_, _ = w.Write(body) // the client may be gone
+	c.sendPieces(w, r, status, func(yield func([]byte) bool) { yield(body) })
 }
 
 // sendPieces is send of an answer that is made while it is sent.
