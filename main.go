@@ -248,7 +248,7 @@ func openHere(ctx context.Context, c appliance.Config, log *slog.Logger, errOut 
 			log.Warn(f.String())
 		}
 	}
-	appliance.HoldMemory(ctx, log)
+	appliance.HoldMemory(log)
 	return appliance.Open(ctx, c, log)
 }
 
