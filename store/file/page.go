@@ -109,31 +109,30 @@ func parsePage(id uint64, data []byte) page {
 	}
 }
 
-// readPage returns page id with its overflow pages. It reads into buffer, which has the
-// size of one page, unless there are overflow pages. The error wraps ErrDamaged when what
-// is there cannot be that page.
-func readPage(file io.ReaderAt, m meta, id uint64, buffer []byte) (page, error) {
+// readPage returns page id with its overflow pages, of which read returns size bytes from offset.
+// The error wraps ErrDamaged when what is there cannot be that page.
+func readPage(read func(offset int64, size int) ([]byte, error), m meta, id uint64) (page, error) {
 	if id < 2 || id >= m.highest {
 		return page{}, Damaged("page %d does not exist", id)
 	}
 	offset := int64(id * m.pageSize)
-	if _, err := file.ReadAt(buffer, offset); err != nil {
+	data, err := read(offset, int(m.pageSize))
+	if err != nil {
 		return page{}, fmt.Errorf("read page %d: %w", id, err)
 	}
-	if says := binary.LittleEndian.Uint64(buffer); says != id {
+	if says := binary.LittleEndian.Uint64(data); says != id {
 		return page{}, Damaged("page %d calls itself %d", id, says)
 	}
-	more := uint64(binary.LittleEndian.Uint32(buffer[12:]))
+	more := uint64(binary.LittleEndian.Uint32(data[12:]))
 	if more >= m.highest-id || more*m.pageSize > mostOverflow {
 		return page{}, Damaged("page %d reaches too far", id)
 	}
 	if more > 0 {
-		buffer = make([]byte, (more+1)*m.pageSize)
-		if _, err := file.ReadAt(buffer, offset); err != nil {
+		if data, err = read(offset, int((more+1)*m.pageSize)); err != nil {
 			return page{}, fmt.Errorf("read page %d: %w", id, err)
 		}
 	}
-	return parsePage(id, buffer), nil
+	return parsePage(id, data), nil
 }
 
 // freeIDs returns the list of free pages that the page holds, 8 bytes each, and the bytes

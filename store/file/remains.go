@@ -186,8 +186,14 @@ func (r *Remains) EachIn(ctx context.Context, header []byte, what Reading) error
 
 // page returns page id with its overflow pages, if it can be read and is not doubtful.
 func (r *Remains) page(id uint64) (page, bool) {
-	p, err := readPage(r.file, r.meta, id, make([]byte, r.meta.pageSize))
+	p, err := readPage(r.bytes, r.meta, id)
 	return p, err == nil && !r.doubtful[id]
+}
+
+func (r *Remains) bytes(offset int64, size int) ([]byte, error) {
+	data := make([]byte, size)
+	_, err := r.file.ReadAt(data, offset)
+	return data, err
 }
 
 // Each reads the keys of a bucket. One that is not there is a gap.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"io"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -12,10 +11,10 @@ import (
 
 // pages verifies one file.
 type pages struct {
-	file io.ReaderAt
-	meta meta
-	used []bool   // by page id: part of the tree or of the freelist page
-	free [][]byte // buffers of one page for the next reads
+	file    mapping
+	meta    meta
+	used    []bool // by page id: part of the tree or of the freelist page
+	reading uint64 // the last page
 }
 
 // verify returns an error that wraps ErrDamaged when a page of the last
@@ -43,8 +42,19 @@ func verify(file *os.File) error {
 		return err
 	}
 	defer mapped.close()
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // see mapping.ReadAt
+	return verifyMapped(mapped, meta)
+}
+
+// verifyMapped verifies the pages of a file in memory. What the disk cannot read, or another process has cut off, is
+// an error.
+func verifyMapped(mapped mapping, meta meta) (err error) {
 	p := &pages{file: mapped, meta: meta, used: make([]bool, meta.highest)}
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if fault := recover(); fault != nil {
+			err = fmt.Errorf("read page %d: %v", p.reading, fault)
+		}
+	}()
 	p.used[0], p.used[1] = true, true
 	if err := p.root(meta.root); err != nil {
 		return err
@@ -60,7 +70,8 @@ func verify(file *os.File) error {
 
 // read returns page id with its overflow pages and marks them as used.
 func (p *pages) read(id uint64) (page, error) {
-	read, err := readPage(p.file, p.meta, id, p.buffer())
+	p.reading = id
+	read, err := readPage(p.file.bytes, p.meta, id)
 	if err != nil {
 		return page{}, err
 	}
@@ -73,30 +84,12 @@ func (p *pages) read(id uint64) (page, error) {
 	return read, nil
 }
 
-// buffer returns a buffer of one page.
-func (p *pages) buffer() []byte {
-	if n := len(p.free); n > 0 {
-		b := p.free[n-1]
-		p.free = p.free[:n-1]
-		return b
-	}
-	return make([]byte, p.meta.pageSize)
-}
-
-// release gives the buffer of a page back that nothing refers to any more.
-func (p *pages) release(done page) {
-	if len(done.bytes) == int(p.meta.pageSize) {
-		p.free = append(p.free, done.bytes)
-	}
-}
-
 // root verifies the root page of a bucket and all below it. It alone may be an empty leaf.
 func (p *pages) root(id uint64) error {
 	read, err := p.read(id)
 	if err != nil {
 		return err
 	}
-	defer p.release(read)
 	if read.emptyRoot() {
 		return nil
 	}
@@ -110,7 +103,6 @@ func (p *pages) tree(id uint64, low, high []byte) error {
 	if err != nil {
 		return err
 	}
-	defer p.release(read)
 	if err := p.node(read, low, high); err != nil {
 		return err
 	}
