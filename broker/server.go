@@ -31,6 +31,7 @@ type Server struct {
 	log          *slog.Logger
 	guard        *guard.Guard
 	mqtt         *mqtt.Server
+	policy       *hook
 	local        *mqtt.Client // publishes for the appliance
 	sessions     sessions
 	retained     retainedRoom
@@ -71,7 +72,8 @@ func New(cfg Config, sink Sink, log *slog.Logger) (*Server, error) {
 	s.budgets.free = debug.FreeOSMemory
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.local = s.mqtt.NewClient(nil, mqtt.LocalListener, "appliance", true)
-	if err := s.mqtt.AddHook(&hook{Hook: g.Hook(s.mqtt), Server: s}, nil); err != nil {
+	s.policy = &hook{Hook: g.Hook(s.mqtt), Server: s}
+	if err := s.mqtt.AddHook(s.policy, nil); err != nil {
 		return nil, fmt.Errorf("add hook: %w", err)
 	}
 	return s, nil
@@ -158,7 +160,7 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 	var guarded []*guard.Listener
 	for i, id := range []string{ListenerTCP, ListenerTLS}[:len(s.bound)] {
-		l := s.guard.Listener(id, s.bound[i])
+		l := s.guard.Listener(id, s.bound[i], s.policy)
 		s.log.Info("listening", "protocol", id, "addr", l.Address())
 		guarded = append(guarded, l)
 		if err := s.mqtt.AddListener(l); err != nil {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	mqtt "github.com/mochi-mqtt/server/v2"
 	"golang.org/x/time/rate"
 
 	"sensegate/motion/peer"
@@ -36,15 +37,17 @@ const (
 // packets only, Write and Close never block.
 type Conn struct {
 	sender
-	guard   *Guard
-	place   *peer.Place
-	in      *bufio.Reader // nil until CONNECT has been read
-	limit   *rate.Limiter // nil without a limit
-	checker checker
-	hello   [1]byte // the first byte of CONNECT
-	largest int     // packet that is read, in bytes after its fixed header
-	packet  []byte  // the last packet, header included
-	unread  []byte  // what of it the library has not read yet
+	guard    *Guard
+	place    *peer.Place
+	client   *mqtt.Client  // nil until CONNECT has been read
+	in       *bufio.Reader // nil until CONNECT has been read
+	limit    *rate.Limiter // nil without a limit
+	checker  checker
+	hello    [1]byte // the first byte of CONNECT
+	largest  int     // packet that is read, in bytes after its fixed header
+	packet   []byte  // the last packet, header included
+	unread   []byte  // what of it the library has not read yet
+	welcomed bool    // the client has its CONNACK
 
 	ends []func(reason error) // run when the library has dropped the connection, last one first
 	done chan struct{}        // closed after them

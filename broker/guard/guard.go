@@ -22,6 +22,8 @@ import (
 	"net/netip"
 	"sync/atomic"
 
+	mqtt "github.com/mochi-mqtt/server/v2"
+
 	"sensegate/motion/peer"
 )
 
@@ -33,6 +35,7 @@ type Guard struct {
 	counters   counters
 	connecting keyedMutex
 	room       *peer.Room
+	server     *mqtt.Server // set by Hook
 }
 
 // New returns a Guard without listeners. Its errors name every wrong limit.

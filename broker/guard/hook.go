@@ -16,12 +16,14 @@ const takeoverTimeout = 5 * time.Second
 // OnACLCheck. A server has exactly one hook, because the library admits what any hook admits.
 type Hook struct {
 	mqtt.HookBase
-	guard  *Guard
-	server *mqtt.Server
+	guard *Guard
 }
 
-// Hook returns the hook for the server whose listeners are g's.
-func (g *Guard) Hook(server *mqtt.Server) *Hook { return &Hook{guard: g, server: server} }
+// Hook returns the hook for the server whose listeners are g's. Call it once.
+func (g *Guard) Hook(server *mqtt.Server) *Hook {
+	g.server = server
+	return &Hook{guard: g}
+}
 
 // ID names the hook in the library's log.
 func (h *Hook) ID() string { return "guard" }
@@ -46,23 +48,22 @@ func (h *Hook) OnConnect(cl *mqtt.Client, _ packets.Packet) error {
 		cl.State.Keepalive, cl.State.ServerKeepalive = longest, true
 	}
 	if c, ok := cl.Net.Conn.(*Conn); ok {
-		c.OnEnd(func(error) { h.forget(cl) })
+		c.OnEnd(func(error) { h.guard.forget(cl) })
 	}
 	return nil
 }
 
-// forget removes what the library leaves behind when a connection ends by a
-// panic or before its CONNACK. A session that is to outlive its connection stays.
-func (h *Hook) forget(cl *mqtt.Client) {
-	if known, ok := h.server.Clients.Get(cl.ID); !ok || known != cl || h.outlives(cl) {
+// forget removes a client whose connection has ended. A session that is to outlive its connection stays.
+func (g *Guard) forget(cl *mqtt.Client) {
+	if known, ok := g.server.Clients.Get(cl.ID); !ok || known != cl || g.outlives(cl) {
 		return
 	}
-	h.clear(cl)
-	h.server.Clients.Delete(cl.ID)
+	g.clear(cl)
+	g.server.Clients.Delete(cl.ID)
 }
 
-func (h *Hook) outlives(cl *mqtt.Client) bool {
-	if h.server.Options.Capabilities.MaximumSessionExpiryInterval == 0 {
+func (g *Guard) outlives(cl *mqtt.Client) bool {
+	if g.server.Options.Capabilities.MaximumSessionExpiryInterval == 0 {
 		return false
 	}
 	if cl.Properties.ProtocolVersion == 5 {
@@ -78,7 +79,7 @@ func (h *Hook) OnSessionEstablish(cl *mqtt.Client, _ packets.Packet) {
 	if c, ok := cl.Net.Conn.(*Conn); ok {
 		c.place.Busy()
 	}
-	old, ok := h.server.Clients.Get(cl.ID)
+	old, ok := h.guard.server.Clients.Get(cl.ID)
 	if !ok {
 		return
 	}
@@ -155,9 +156,9 @@ func (h *Hook) OnPublishDropped(cl *mqtt.Client, pk packets.Packet) {
 
 // OnClientExpired removes what the library leaves of an expired session, which
 // the next client of that id would inherit.
-func (h *Hook) OnClientExpired(cl *mqtt.Client) { h.clear(cl) }
+func (h *Hook) OnClientExpired(cl *mqtt.Client) { h.guard.clear(cl) }
 
-func (h *Hook) clear(cl *mqtt.Client) {
-	h.server.UnsubscribeClient(cl)
+func (g *Guard) clear(cl *mqtt.Client) {
+	g.server.UnsubscribeClient(cl)
 	cl.ClearInflights()
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	mqtt "github.com/mochi-mqtt/server/v2"
 	"github.com/mochi-mqtt/server/v2/listeners"
 )
 
@@ -22,9 +23,10 @@ const (
 // listeners.Listener. The net.Listener it wraps is already bound and may be a
 // TLS listener.
 type Listener struct {
-	id    string
-	inner net.Listener
-	guard *Guard
+	id     string
+	inner  net.Listener
+	guard  *Guard
+	policy mqtt.Hook
 
 	mu     sync.Mutex
 	conns  map[*Conn]struct{}
@@ -34,9 +36,9 @@ type Listener struct {
 }
 
 // Listener returns a guarded listener around a bound one, under an id that is
-// unique in its server.
-func (g *Guard) Listener(id string, bound net.Listener) *Listener {
-	return &Listener{id: id, inner: bound, guard: g, conns: make(map[*Conn]struct{}), quit: make(chan struct{})}
+// unique in its server. The policy embeds what Guard.Hook returned, which has to be called before.
+func (g *Guard) Listener(id string, bound net.Listener, policy mqtt.Hook) *Listener {
+	return &Listener{id: id, inner: bound, guard: g, policy: policy, conns: make(map[*Conn]struct{}), quit: make(chan struct{})}
 }
 
 // Init does nothing: the listener is bound and the guard has a logger.
@@ -53,7 +55,7 @@ func (l *Listener) Protocol() string { return l.inner.Addr().Network() }
 
 // Serve accepts connections until Close. A failed accept (no file descriptors
 // left, for one) is tried again after a pause.
-func (l *Listener) Serve(establish listeners.EstablishFn) {
+func (l *Listener) Serve(listeners.EstablishFn) {
 	if !l.begin(nil) {
 		return
 	}
@@ -63,7 +65,7 @@ func (l *Listener) Serve(establish listeners.EstablishFn) {
 		raw, err := l.inner.Accept()
 		if err == nil {
 			pause = firstPause
-			l.accepted(raw, establish)
+			l.accepted(raw)
 			continue
 		}
 		if l.isClosed() {
@@ -126,7 +128,7 @@ func (l *Listener) begin(c *Conn) bool {
 }
 
 // accepted starts a connection if the limits allow one more.
-func (l *Listener) accepted(raw net.Conn, establish listeners.EstablishFn) {
+func (l *Listener) accepted(raw net.Conn) {
 	c := newConn(l.guard, raw)
 	if err := l.guard.admit(c); err != nil {
 		l.guard.log.Debug("connection refused", "listener", l.id, "addr", AddrOf(raw.RemoteAddr()), "err", err)
@@ -138,58 +140,71 @@ func (l *Listener) accepted(raw net.Conn, establish listeners.EstablishFn) {
 		l.guard.release(c)
 		return
 	}
-	go func() {
-		defer l.wg.Done()
-		defer l.guard.release(c)
-		l.run(c, c.await(), establish)
-		l.mu.Lock()
-		delete(l.conns, c)
-		l.mu.Unlock()
-	}()
+	go l.run(c)
 }
 
-// run serves one connection, whose first byte came, or ends it, when that did not.
-func (l *Listener) run(c *Conn, reason error, establish listeners.EstablishFn) {
-	if reason == nil {
-		reason = l.attend(c, establish)
+// run serves one connection. Its frame and that of wait are the stack of an idle connection.
+func (l *Listener) run(c *Conn) {
+	defer l.wg.Done()
+	defer l.guard.release(c)
+	err := c.await()
+	if err == nil {
+		err = l.attend(c)
 	} else {
-		reason = c.connectError(reason)
+		err = c.connectError(err)
+	}
+	for err == nil && !c.client.Closed() {
+		if err = c.wait(); err == nil {
+			err = l.contain(c, (*Listener).take)
+		}
+	}
+	l.end(c, err)
+}
+
+// attend reads the CONNECT, locks its client id until the library knows the client by it, and
+// answers.
+func (l *Listener) attend(c *Conn) error {
+	con, err := c.readConnect()
+	if err != nil {
+		return err
+	}
+	known := func() {}
+	if id := con.clientID; id != "" {
+		if !l.guard.connecting.lock(id, l.guard.cfg.ConnectTimeout, c.closing) {
+			return ErrConnectTimeout
+		}
+		known = sync.OnceFunc(func() { l.guard.connecting.unlock(id) })
+		defer known()
+	}
+	c.client = l.guard.server.NewClient(c, l.id, "", false)
+	go c.client.WriteLoop()
+	return l.contain(c, func(l *Listener, c *Conn) error { return l.welcome(c, known) })
+}
+
+// end ends a connection for reason.
+func (l *Listener) end(c *Conn, reason error) {
+	if c.client != nil {
+		_ = l.contain(c, func(l *Listener, c *Conn) error { return l.dismiss(c, reason) })
 	}
 	if cause := c.cause(); cause != nil && !errors.Is(cause, net.ErrClosed) {
 		reason = cause
 	}
 	_ = c.Close()
 	for i := len(c.ends) - 1; i >= 0; i-- {
-		l.contain(c, func() error { c.ends[i](reason); return nil })
+		_ = l.contain(c, func(*Listener, *Conn) error { c.ends[i](reason); return nil })
 	}
 	close(c.done)
 	c.drain()
 	if reason != nil {
 		l.guard.log.Debug("connection ended", "listener", l.id, "addr", AddrOf(c.RemoteAddr()), "err", reason)
 	}
-}
-
-// attend reads the CONNECT, locks its client id, and hands the connection to the library until
-// it ends. The first packet that the library writes, the CONNACK, unlocks the id: only then
-// does the library know the client by it.
-func (l *Listener) attend(c *Conn, establish listeners.EstablishFn) error {
-	con, err := c.readConnect()
-	if err != nil {
-		return err
-	}
-	if id := con.clientID; id != "" {
-		if !l.guard.connecting.lock(id, l.guard.cfg.ConnectTimeout, c.closing) {
-			return ErrConnectTimeout
-		}
-		give := sync.OnceFunc(func() { l.guard.connecting.unlock(id) })
-		defer give()
-		c.first(give)
-	}
-	return l.contain(c, func() error { return establish(l.id, c) })
+	l.mu.Lock()
+	delete(l.conns, c)
+	l.mu.Unlock()
 }
 
 // contain runs fn and turns a panic into ErrPanic, so that it ends one connection only.
-func (l *Listener) contain(c *Conn, fn func() error) (err error) {
+func (l *Listener) contain(c *Conn, fn func(*Listener, *Conn) error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			l.guard.counters.panics.Add(1)
@@ -199,5 +214,5 @@ func (l *Listener) contain(c *Conn, fn func() error) (err error) {
 			err = ErrPanic
 		}
 	}()
-	return fn()
+	return fn(l, c)
 }

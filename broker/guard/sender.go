@@ -49,7 +49,6 @@ type sender struct {
 	linger   bool
 	reason   error     // why the guard closed, nil if the library did
 	deadline time.Time // for all that is left, once closed
-	onFirst  func()    // runs at the first write
 
 	waited  time.Duration          // for the client, since it had all retained messages last
 	onStall func() (resume func()) // nil: nothing
@@ -75,13 +74,6 @@ func (s *sender) hold(n int) {
 	s.most = max(n, s.cfg.MaxPending)
 }
 
-// first registers fn to run at the first write.
-func (s *sender) first(fn func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.onFirst = fn
-}
-
 // readUntil sets the read deadline, unless the closing has set its own.
 func (s *sender) readUntil(t time.Time) error {
 	s.mu.Lock()
@@ -102,10 +94,6 @@ func (s *sender) Write(p []byte) (int, error) {
 func (s *sender) enqueue(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.onFirst != nil {
-		defer s.onFirst()
-		s.onFirst = nil
-	}
 	if s.closed {
 		return 0, net.ErrClosed
 	}

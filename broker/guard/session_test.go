@@ -3,6 +3,7 @@ package guard_test
 import (
 	"encoding/hex"
 	"fmt"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -221,3 +222,30 @@ func TestReceiveMaximumIsNotEnforced(t *testing.T) {
 func frame(first, body string) string { return first + length(body) }
 
 func length(body string) string { return hex.EncodeToString([]byte{byte(len(body) / 2)}) + body }
+
+// An idle connection has two goroutines, one of the library that writes and one that waits for a
+// packet: 8 and 4 KB of stack. Within the library the second one would keep 16.
+func TestIdleConnectionKeepsLittleStack(t *testing.T) { // alone: it counts all stacks
+	const connections = 100
+	s := guardtest.Serve(t, guard.Defaults(), guardtest.Listen(t), nil)
+	stacks := func() uint64 {
+		for range 8 { // each collection halves a stack at most
+			runtime.GC()
+		}
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.StackInuse
+	}
+	before := stacks()
+	for i := range connections {
+		c := guardtest.Dial(t, s.Addr)
+		c.Login(guardtest.Connect{ClientID: fmt.Sprint("idle", i), KeepAlive: 60})
+		c.Send(guardtest.Subscribe(1, 1, fmt.Sprint("to/", i)), guardtest.Publish{Topic: fmt.Sprint("to/", i), QoS: 1, ID: 2, Payload: "x"}.Bytes())
+		for range 3 { // SUBACK, PUBACK and the message itself
+			c.Packet()
+		}
+	}
+	if each := (stacks() - before) / connections; each > 18<<10 {
+		t.Errorf("an idle connection keeps %d bytes of stack", each)
+	}
+}

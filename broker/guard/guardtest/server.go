@@ -82,7 +82,8 @@ func Serve(t testing.TB, cfg guard.Config, bound net.Listener, change func(*Open
 		t.Fatalf("guard: %v", err)
 	}
 	server := mqtt.New(Options(cfg))
-	s := &Server{Guard: g, Hook: &Open{Hook: g.Hook(server)}, Listener: g.Listener("open", bound), MQTT: server, Addr: bound.Addr().String()}
+	policy := &Open{Hook: g.Hook(server)}
+	s := &Server{Guard: g, Hook: policy, Listener: g.Listener("open", bound, policy), MQTT: server, Addr: bound.Addr().String()}
 	if change != nil {
 		change(s.Hook)
 	}
