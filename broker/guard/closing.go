@@ -42,7 +42,7 @@ func (s *sender) shutLocked(reason error, answer []byte) {
 		return
 	}
 	s.closed, s.reason, s.linger = true, reason, answer != nil
-	s.deadline = time.Now().Add(s.cfg.WriteTimeout)
+	s.deadline = time.Now().Add(s.guard.cfg.WriteTimeout)
 	s.queue = append(s.queue, answer...)
 	close(s.closing)
 	_ = s.raw.SetReadDeadline(time.Unix(1, 0)) // wakes the reader
@@ -62,7 +62,7 @@ func (s *sender) cut() {
 
 func (s *sender) cutLocked() {
 	if !s.closed {
-		s.counters.slowReaders.Add(1)
+		s.guard.counters.slowReaders.Add(1)
 	}
 	s.drop = true
 	s.queue, s.spare = nil, nil
@@ -89,7 +89,7 @@ func (s *sender) failed(err error) {
 	defer s.mu.Unlock()
 	s.drop = true
 	if !s.closed && errors.Is(err, os.ErrDeadlineExceeded) {
-		s.counters.slowReaders.Add(1)
+		s.guard.counters.slowReaders.Add(1)
 		err = ErrSlowReader
 	}
 	s.shutLocked(err, nil)
@@ -98,7 +98,7 @@ func (s *sender) failed(err error) {
 // hangUp closes the socket, or only its write half while the client may still read why it is
 // disconnected.
 func (s *sender) hangUp() {
-	defer close(s.finished)
+	defer s.unfinished.Done()
 	half, ok := s.raw.(interface{ CloseWrite() error })
 	if !s.lingers() || !ok || half.CloseWrite() != nil {
 		_ = s.raw.Close()
@@ -109,9 +109,9 @@ func (s *sender) hangUp() {
 // input first, for a moment, because closing a socket with unread input would discard the
 // answer on its way. Nobody else may read any more.
 func (s *sender) drain() {
-	<-s.finished
+	s.unfinished.Wait()
 	if s.lingers() && s.raw.SetReadDeadline(time.Now().Add(lingerTimeout)) == nil {
-		_, _ = io.CopyN(io.Discard, s.raw, int64(s.cfg.MaxPacket))
+		_, _ = io.CopyN(io.Discard, s.raw, int64(s.guard.cfg.MaxPacket))
 	}
 	_ = s.raw.Close()
 	s.mu.Lock()

@@ -30,6 +30,7 @@ var (
 const (
 	readBuffer = 2 << 10
 	keepBuffer = 4 << 10  // larger packet and write buffers are given back
+	idleBuffer = 128      // larger write buffers are given back when nothing is left to write
 	sendBuffer = 64 << 10 // what the kernel may hold for a client that does not read
 )
 
@@ -37,24 +38,23 @@ const (
 // packets only, Write and Close never block.
 type Conn struct {
 	sender
-	guard    *Guard
 	place    *peer.Place
 	client   *mqtt.Client  // nil until CONNECT has been read
 	in       *bufio.Reader // nil until CONNECT has been read
 	limit    *rate.Limiter // nil without a limit
 	checker  checker
 	hello    [1]byte // the first byte of CONNECT
+	welcomed bool    // the client has its CONNACK
 	largest  int     // packet that is read, in bytes after its fixed header
 	packet   []byte  // the last packet, header included
 	unread   []byte  // what of it the library has not read yet
-	welcomed bool    // the client has its CONNACK
 
 	ends []func(reason error) // run when the library has dropped the connection, last one first
-	done chan struct{}        // closed after them
+	done chan struct{}        // closed after them; nil until CONNECT has been read
 }
 
 func newConn(g *Guard, raw net.Conn) *Conn {
-	c := &Conn{guard: g, done: make(chan struct{}), largest: g.cfg.MaxPacket}
+	c := &Conn{largest: g.cfg.MaxPacket}
 	c.sender.init(g, raw)
 	bound(raw)
 	c.checker.Config = &g.cfg
@@ -104,7 +104,7 @@ func (c *Conn) Closing() bool {
 	}
 }
 
-// Done is closed once the connection has ended and all OnEnd functions have run.
+// Done is closed once the connection of a client has ended and all OnEnd functions have run.
 func (c *Conn) Done() <-chan struct{} { return c.done }
 
 // Read implements net.Conn for the library.

@@ -176,7 +176,7 @@ func (l *Listener) attend(c *Conn) error {
 		known = sync.OnceFunc(func() { l.guard.connecting.unlock(id) })
 		defer known()
 	}
-	c.client = l.guard.server.NewClient(c, l.id, "", false)
+	c.client, c.done = l.guard.server.NewClient(c, l.id, "", false), make(chan struct{})
 	go c.client.WriteLoop()
 	return l.contain(c, func(l *Listener, c *Conn) error { return l.welcome(c, known) })
 }
@@ -193,7 +193,9 @@ func (l *Listener) end(c *Conn, reason error) {
 	for i := len(c.ends) - 1; i >= 0; i-- {
 		_ = l.contain(c, func(*Listener, *Conn) error { c.ends[i](reason); return nil })
 	}
-	close(c.done)
+	if c.done != nil {
+		close(c.done)
+	}
 	c.drain()
 	if reason != nil {
 		l.guard.log.Debug("connection ended", "listener", l.id, "addr", AddrOf(c.RemoteAddr()), "err", reason)

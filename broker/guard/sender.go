@@ -24,15 +24,14 @@ const LargeMessage = 16 << 10
 // sender is the write half of a Conn: a bounded queue in memory, and a writer that runs only
 // while there is something to write. It also owns the closing.
 type sender struct {
-	raw      net.Conn
-	cfg      *Config
-	counters *counters
-	closing  chan struct{} // closed by the first shut
-	finished chan struct{} // closed when nothing more will be written
+	raw     net.Conn
+	guard   *Guard
+	closing chan struct{} // closed by the first shut
+
+	unfinished sync.WaitGroup // 1 until nothing more will be written
 
 	mu       sync.Mutex
 	room     sync.Cond      // signalled when queue or retained shrink, and at the end
-	version  byte           // 0 until CONNECT
 	queue    []byte         // not yet taken by the writer
 	spare    []byte         // the writer's last batch, to be used again
 	retained int            // retained messages that the library has queued; -1: it took one before it was counted
@@ -42,9 +41,10 @@ type sender struct {
 	unacked  map[uint16]int // bytes of the messages of QoS 1 under way, by packet id; with a budget
 	owed     int            // sum of unacked
 	budget   *Budget        // nil: none
+	most     int            // bytes that may be queued
+	version  byte           // 0 until CONNECT
 	writing  bool           // a writer runs
 	closed   bool
-	most     int  // bytes that may be queued
 	drop     bool // closed without writing what is queued
 	linger   bool
 	reason   error     // why the guard closed, nil if the library did
@@ -55,8 +55,9 @@ type sender struct {
 }
 
 func (s *sender) init(g *Guard, raw net.Conn) {
-	s.raw, s.cfg, s.counters, s.most = raw, &g.cfg, &g.counters, g.cfg.MaxPending
-	s.closing, s.finished = make(chan struct{}), make(chan struct{})
+	s.raw, s.guard, s.most = raw, g, g.cfg.MaxPending
+	s.closing = make(chan struct{})
+	s.unfinished.Add(1)
 	s.room.L = &s.mu
 }
 
@@ -71,7 +72,7 @@ func (s *sender) speak(version byte) {
 func (s *sender) hold(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.most = max(n, s.cfg.MaxPending)
+	s.most = max(n, s.guard.cfg.MaxPending)
 }
 
 // readUntil sets the read deadline, unless the closing has set its own.
@@ -144,6 +145,7 @@ func (s *sender) nextBatch() (batch []byte, latest time.Time, closed bool) {
 	s.room.Broadcast()
 	if len(s.queue) == 0 || s.drop {
 		s.writing = s.closed // a closed sender starts no further writer
+		s.queue, s.spare = unlessLarge(s.queue), unlessLarge(s.spare)
 		return nil, time.Time{}, s.closed
 	}
 	batch, s.batch = s.queue, len(s.queue)
@@ -154,10 +156,18 @@ func (s *sender) nextBatch() (batch []byte, latest time.Time, closed bool) {
 	return batch, s.deadline, s.closed
 }
 
+// unlessLarge returns a buffer that an idle connection keeps, or nil.
+func unlessLarge(buffer []byte) []byte {
+	if cap(buffer) > idleBuffer {
+		return nil
+	}
+	return buffer
+}
+
 func (s *sender) writeOut(batch []byte, latest time.Time) error {
 	for len(batch) > 0 {
 		chunk := batch[:min(len(batch), writeChunk)]
-		deadline := time.Now().Add(s.cfg.WriteTimeout)
+		deadline := time.Now().Add(s.guard.cfg.WriteTimeout)
 		if !latest.IsZero() && latest.Before(deadline) {
 			deadline = latest
 		}
