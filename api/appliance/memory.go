@@ -21,7 +21,10 @@ const startUp = 10 * time.Second
 // are in use. Whoever sets GOMEMLIMIT or GOGC decides instead.
 func HoldMemory(log *slog.Logger) {
 	if os.Getenv("GOGC") == "" {
-		time.AfterFunc(startUp, func() { debug.SetGCPercent(garbagePercent) })
+		time.AfterFunc(startUp, func() {
+			debug.SetGCPercent(garbagePercent)
+			debug.FreeOSMemory() // what the start took
+		})
 	}
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return
