@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -94,21 +93,21 @@ func RoundBytes(n int) int { return Round((n+512)>>10) << 10 }
 
 // Version returns what a program calls its version, "" when that could be anything else.
 func Version(text string) string {
-	if aVersion.MatchString(text) {
+	if aVersion().MatchString(text) {
 		return text
 	}
 	return ""
 }
 
-var aVersion = regexp.MustCompile(`^v?[0-9]{1,4}(\.[0-9]{1,4}){0,2}([-+.]?(alpha|beta|dev|dirty|pre|rc)[-.]?[0-9]{0,3})?$`)
+var aVersion = pattern(`^v?[0-9]{1,4}(\.[0-9]{1,4}){0,2}([-+.]?(alpha|beta|dev|dirty|pre|rc)[-.]?[0-9]{0,3})?$`)
 
 // Setting returns the value of a key of the configuration as it may be shown: a number, a size, one of
 // the words that the product knows, a port, or its default. Otherwise a stand-in; "" stays empty.
 func (n *Names) Setting(key, value, standard string) string {
 	switch {
-	case value == "" || value == standard || everyAddress.MatchString(value) || everyHost.MatchString(value) || value == "off" || value == "true" || value == "false":
+	case value == "" || value == standard || everyAddress().MatchString(value) || everyHost().MatchString(value) || value == "off" || value == "true" || value == "false":
 		return value
-	case plainValue.MatchString(value) && plainValue.MatchString(standard) && !strings.HasSuffix(key, "network"):
+	case plainValue().MatchString(value) && plainValue().MatchString(standard) && !strings.HasSuffix(key, "network"):
 		return value
 	case (wordSettings[key] || strings.HasSuffix(key, ".use")) && !slices.ContainsFunc(strings.Split(value, ", "), func(word string) bool { return !valuesKept[word] }):
 		return value // a mistake is none of these
@@ -132,9 +131,9 @@ func (n *Names) Setting(key, value, standard string) string {
 }
 
 var (
-	everyHost    = regexp.MustCompile(`^(?:127\.0\.0\.1|0\.0\.0\.0|::1?|\[::1?\]|localhost)$`)
-	everyAddress = regexp.MustCompile(`^(?:(?:https?|mqtts?|wss?)://)?(?:127\.0\.0\.1|0\.0\.0\.0|\[::1?\]|localhost)?(?::[0-9]{1,5})?/?$`)
-	plainValue   = regexp.MustCompile(`^(?:true|false|[0-9]{1,9}[a-zA-Z]{0,3}|(?:[0-9]{1,6}(?:\.[0-9]+)?(?:h|m|s|ms)){1,3})$`)
+	everyHost    = pattern(`^(?:127\.0\.0\.1|0\.0\.0\.0|::1?|\[::1?\]|localhost)$`)
+	everyAddress = pattern(`^(?:(?:https?|mqtts?|wss?)://)?(?:127\.0\.0\.1|0\.0\.0\.0|\[::1?\]|localhost)?(?::[0-9]{1,5})?/?$`)
+	plainValue   = pattern(`^(?:true|false|[0-9]{1,9}[a-zA-Z]{0,3}|(?:[0-9]{1,6}(?:\.[0-9]+)?(?:h|m|s|ms)){1,3})$`)
 	valuesKept   = wordSet(`any cloud commands debug error events history home_assistant info implicit json live never none private same-address starttls text warn zigbee2mqtt`)
 	wordSettings = wordSet(`log.level log.format web.admin gatekeeper.readopt mail.smtp.tls sensors.provider`)
 )

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -190,7 +189,7 @@ func starts(lines []logtail.Line) func(time.Time) bool {
 func (n *Names) logLine(line string) (message, shown string) {
 	for one := range machine {
 		behind, is := strings.CutPrefix(line, one)
-		if is && len(one) > len(message) && (behind == "" || value.MatchString(behind) || strings.HasPrefix(behind, dropped)) {
+		if is && len(one) > len(message) && (behind == "" || value().MatchString(behind) || strings.HasPrefix(behind, dropped)) {
 			message = one
 		}
 	}
@@ -199,7 +198,7 @@ func (n *Names) logLine(line string) (message, shown string) {
 	}
 	shown = message
 	for rest := line[len(message):]; ; {
-		m := value.FindString(rest)
+		m := value().FindString(rest)
 		if m == "" {
 			return message, shown
 		}
@@ -216,10 +215,10 @@ func (n *Names) logLine(line string) (message, shown string) {
 
 var (
 	// value is one key=value of a line, as slog writes it; the last one may be cut off.
-	value      = regexp.MustCompile(`^ [a-z0-9_.]+=(?:"(?:\\.|[^"\\])*(?:"|\\?$)|[^\s"]*)`)
-	plainName  = regexp.MustCompile(`^[a-z][a-z_0-9]{0,30}$`)
-	systemName = regexp.MustCompile(`^(?:bond|br|en|eth|lan|lo|usb|wan|wl|wlan)[0-9-]{0,6}(?:[a-z][0-9]{1,3}){0,4}$`) // of an interface
-	goFile     = regexp.MustCompile(`[a-z0-9_]+\.go:[0-9]+`)
+	value      = pattern(`^ [a-z0-9_.]+=(?:"(?:\\.|[^"\\])*(?:"|\\?$)|[^\s"]*)`)
+	plainName  = pattern(`^[a-z][a-z_0-9]{0,30}$`)
+	systemName = pattern(`^(?:bond|br|en|eth|lan|lo|usb|wan|wl|wlan)[0-9-]{0,6}(?:[a-z][0-9]{1,3}){0,4}$`) // of an interface
+	goFile     = pattern(`[a-z0-9_]+\.go:[0-9]+`)
 )
 
 // logValue returns a value of a line of the log as it may be shown; known is false for one that is not
@@ -234,7 +233,7 @@ func (n *Names) logValue(name, text string) (shown string, known bool) {
 		}
 		return n.Text(text), true
 	case "stack":
-		return strings.Join(goFile.FindAllString(text, -1), " "), true
+		return strings.Join(goFile().FindAllString(text, -1), " "), true
 	case "device", "node":
 		if i := strings.IndexByte(text, '/'); i >= 0 {
 			text = text[i+1:]
@@ -248,11 +247,11 @@ func (n *Names) logValue(name, text string) (shown string, known bool) {
 	case "uplink":
 		return n.Add("uplink", text), true
 	case "interface":
-		if systemName.MatchString(text) {
+		if systemName().MatchString(text) {
 			return text, true
 		}
 	case "bucket", "listener", "protocol", "kind":
-		if plainName.MatchString(text) {
+		if plainName().MatchString(text) {
 			return text, true
 		}
 	case "bytes", "free_bytes": // a backup grows with what happens at home
@@ -261,7 +260,7 @@ func (n *Names) logValue(name, text string) (shown string, known bool) {
 		}
 	case "attempts", "backups", "by_s", "files", "http.max_connections", "missing", "mqtt.max_connections", "schema",
 		"silent_s", "unclean_stops", "wanted_bytes", "entries", "online":
-		if plainValue.MatchString(text) || harmless.MatchString(text) {
+		if plainValue().MatchString(text) || harmless().MatchString(text) {
 			return text, true
 		}
 	}

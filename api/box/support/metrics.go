@@ -1,13 +1,12 @@
 package support
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 )
 
 // metric is a line of the Prometheus text format.
-var metric = regexp.MustCompile(`^([a-z_]+)(?:\{(.*)\})? (\S+)$`)
+var metric = pattern(`^([a-z_]+)(?:\{(.*)\})? (\S+)$`)
 
 // metricsKept begin the names of the metrics that a bundle holds: none tells of motion, or what people
 // ask for, in finer steps than two digits.
@@ -24,7 +23,7 @@ var metricsLive = []string{"sensegate_http_connections", "sensegate_http_live_"}
 func (n *Names) Metrics(text string) string {
 	var out strings.Builder
 	for line := range strings.Lines(text) {
-		m := metric.FindStringSubmatch(strings.TrimSpace(line))
+		m := metric().FindStringSubmatch(strings.TrimSpace(line))
 		if m == nil || !begins(m[1], metricsKept) || begins(m[1], metricsLive) {
 			continue
 		}
@@ -46,22 +45,22 @@ func begins(name string, with []string) bool {
 }
 
 var (
-	label      = regexp.MustCompile(`([A-Za-z_][A-Za-z0-9_]*)="((?:\\.|[^"\\])*)"`)
-	plainLabel = regexp.MustCompile(`^[A-Za-z0-9/{}._+-]{0,80}$`)
+	label      = pattern(`([A-Za-z_][A-Za-z0-9_]*)="((?:\\.|[^"\\])*)"`)
+	plainLabel = pattern(`^[A-Za-z0-9/{}._+-]{0,80}$`)
 	labelsKept = wordSet(`door route method status result le version`)
 )
 
 // labels returns the labels that may be shown, in braces; an uplink has its stand-in.
 func (n *Names) labels(text string) string {
 	var shown []string
-	for _, m := range label.FindAllStringSubmatch(text, -1) {
+	for _, m := range label().FindAllStringSubmatch(text, -1) {
 		name, value := m[1], m[2]
 		switch {
 		case name == "uplink":
 			value = n.Add("uplink", value)
 		case !labelsKept[name]:
 			continue
-		case !plainLabel.MatchString(value):
+		case !plainLabel().MatchString(value):
 			value = dropped
 		}
 		shown = append(shown, name+`="`+value+`"`)

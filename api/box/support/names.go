@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -54,7 +55,7 @@ func (n *Names) Add(kind string, ids ...string) (stand string) {
 func (n *Names) Also(stand string, names ...string) {
 	for _, name := range names {
 		switch known := n.stands[folded(name)]; {
-		case folded(name) == "" || known == stand || everyHost.MatchString(name):
+		case folded(name) == "" || known == stand || everyHost().MatchString(name):
 		case known == "":
 			n.stands[folded(name)], n.match = stand, nil
 		default:
@@ -65,7 +66,7 @@ func (n *Names) Also(stand string, names ...string) {
 
 // Server returns the stand-in of a host, or the host itself where every machine has it.
 func (n *Names) Server(host string) string {
-	if everyHost.MatchString(host) {
+	if everyHost().MatchString(host) {
 		return host
 	}
 	return n.Add("server", host)
@@ -109,14 +110,14 @@ const dropped = "…"
 // So whether an ordinary word is a name changes nothing outside quotes, and nothing can be read from it.
 func (n *Names) Text(text string) string {
 	var out strings.Builder
-	if line := inFile.FindStringSubmatch(text); line != nil {
+	if line := inFile().FindStringSubmatch(text); line != nil {
 		return n.Text(line[1]) + line[2] + n.Text(text[len(line[0]):])
 	}
 	key := ours().leading(text)
 	out.WriteString(key)
 	text = text[len(key):]
 	at := 0
-	for _, quoted := range inQuotes.FindAllStringIndex(text, -1) {
+	for _, quoted := range inQuotes().FindAllStringIndex(text, -1) {
 		out.WriteString(n.unquoted(text[at:quoted[0]]))
 		at = quoted[1]
 		if stand := n.stands[folded(strings.Trim(text[quoted[0]:at], `"`))]; stand != "" && stand != dropped {
@@ -165,10 +166,10 @@ func (n *Names) Lines(text string) string {
 }
 
 // inFile begins a text about a line of a file.
-var inFile = regexp.MustCompile(`^(/\S*|[A-Za-z0-9_.-]+\.ya?ml)(:[0-9]{1,5}: )`)
+var inFile = pattern(`^(/\S*|[A-Za-z0-9_.-]+\.ya?ml)(:[0-9]{1,5}: )`)
 
 // inQuotes is a text in quotes, as strconv writes it, perhaps cut short.
-var inQuotes = regexp.MustCompile(`"(\\.|[^"\\])*("|\\?$)`)
+var inQuotes = pattern(`"(\\.|[^"\\])*("|\\?$)`)
 
 // found is a name in a text with all that hangs on it, by bytes.
 type found struct {
@@ -207,10 +208,10 @@ func (n *Names) find(text string) (list []found) {
 		for end > at[1] && strings.HasSuffix(text[:end], ":") {
 			end--
 		}
-		if port := behindHost.FindStringSubmatchIndex(text[begin:end]); port != nil {
+		if port := behindHost().FindStringSubmatchIndex(text[begin:end]); port != nil {
 			end = begin + port[2]
 		}
-		if behind := text[at[1]:max(at[1], end)]; ownFile.MatchString(behind) && strings.HasPrefix(stand, "state-dir-") {
+		if behind := text[at[1]:max(at[1], end)]; ownFile().MatchString(behind) && strings.HasPrefix(stand, "state-dir-") {
 			stand += behind
 		}
 		if len(list) > 0 && begin < list[len(list)-1].end {
@@ -223,10 +224,10 @@ func (n *Names) find(text string) (list []found) {
 }
 
 // behindHost finds the port behind a host, perhaps of a URL: behind an IPv6 address without brackets is none.
-var behindHost = regexp.MustCompile(`^(?:[a-z0-9+]+://)?[^:]*(:[0-9]{1,5})\.?$`)
+var behindHost = pattern(`^(?:[a-z0-9+]+://)?[^:]*(:[0-9]{1,5})\.?$`)
 
 // ownFile is what the appliance keeps in its state directory.
-var ownFile = regexp.MustCompile(`^/(?:backups|provision\.begun|provision\.yaml|recordings|sensegate\.db|sensegate\.sock|signing\.json|tls)$`)
+var ownFile = pattern(`^/(?:backups|provision\.begun|provision\.yaml|recordings|sensegate\.db|sensegate\.sock|signing\.json|tls)$`)
 
 func letterBefore(text string) bool {
 	r, _ := utf8.DecodeLastRuneInString(text)
@@ -238,8 +239,14 @@ func letterAfter(text string) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r)
 }
 
+// pattern returns an expression that is compiled when it is first used: hardly any appliance ever makes a bundle, and each
+// would hold 0.4 MB for it.
+func pattern(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
+
 // nothing matches no text.
-var nothing = regexp.MustCompile(`[^\s\S]`)
+var nothing = pattern(`[^\s\S]`)
 
 // pattern returns what matches every name but single letters, plain numbers and ordinary words, the longest first.
 func (n *Names) pattern() *regexp.Regexp {
@@ -256,7 +263,7 @@ func (n *Names) pattern() *regexp.Regexp {
 		return strings.Compare(a, b)
 	})
 	if len(names) == 0 {
-		return nothing
+		return nothing()
 	}
 	match, err := regexp.Compile(`(?i)(?:` + strings.Join(names, "|") + `)`)
 	if err != nil {
@@ -270,22 +277,22 @@ func (n *Names) words(text string) string {
 	var out strings.Builder
 	at := 0
 	all := cores(text)
-	number := func(i int) bool { return i >= 0 && i < len(all) && aNumber.MatchString(all[i].text) }
+	number := func(i int) bool { return i >= 0 && i < len(all) && aNumber().MatchString(all[i].text) }
 	for i, w := range all {
 		out.WriteString(text[at:w.begin])
 		at = w.end
 		before := text[strings.LastIndexAny(text[:w.begin], " \t\n")+1 : w.begin]
 		behind, _, _ := strings.Cut(text[w.end:]+" ", " ")
 		switch {
-		case strings.Contains(behind, "::"), strings.Contains(before+w.text, "::") && w.text != "1" && !harmless.MatchString(before+w.text):
+		case strings.Contains(behind, "::"), strings.Contains(before+w.text, "::") && w.text != "1" && !harmless().MatchString(before+w.text):
 			out.WriteString(dropped) // an IPv6 address
 		case number(i) && (number(i-1) || number(i+1)):
 			out.WriteString(dropped) // a telephone number, or a place on a map
-		case harmless.MatchString(before + w.text):
+		case harmless().MatchString(before + w.text):
 			out.WriteString(w.text)
-		case n.kept[w.text] || singles[w.text] || servers[w.text] || ours().isKey(w.text) || harmless.MatchString(w.text):
+		case n.kept[w.text] || singles[w.text] || servers[w.text] || ours().isKey(w.text) || harmless().MatchString(w.text):
 			out.WriteString(w.text)
-		case hasPort.MatchString(w.text):
+		case hasPort().MatchString(w.text):
 			out.WriteString(dropped + w.text[strings.LastIndexByte(w.text, ':'):])
 		default:
 			out.WriteString(dropped)
@@ -297,13 +304,13 @@ func (n *Names) words(text string) string {
 
 var (
 	// harmless is a short number, a range, a duration or size, or an address that every machine has.
-	harmless = regexp.MustCompile(`^(?:[0-9]{1,5}(?:\.[0-9]{1,3})?(?:h|m|s|ms|µs|B|[KMG]i?B)?|-?[0-9]{1,5}\.\.-?[0-9]{1,5}` +
+	harmless = pattern(`^(?:[0-9]{1,5}(?:\.[0-9]{1,3})?(?:h|m|s|ms|µs|B|[KMG]i?B)?|-?[0-9]{1,5}\.\.-?[0-9]{1,5}` +
 		`|(?:[0-9]{1,4}(?:\.[0-9]{1,9})?(?:h|m|s|ms|µs)){1,3}` +
 		`|(?:127\.0\.0\.1|0\.0\.0\.0|\[::1?\]|localhost)(?::[0-9]{1,5})?)$`)
 	// aNumber is one without a unit.
-	aNumber = regexp.MustCompile(`^[-+]?[0-9]+(?:[./-][0-9]+)*$`)
+	aNumber = pattern(`^[-+]?[0-9]+(?:[./-][0-9]+)*$`)
 	// hasPort is an address with a port: an IPv6 address without brackets is none.
-	hasPort = regexp.MustCompile(`^(?:[^:]*\.[^:]*|\[[^\]]*\]):[0-9]{1,5}$`)
+	hasPort = pattern(`^(?:[^:]*\.[^:]*|\[[^\]]*\]):[0-9]{1,5}$`)
 )
 
 // singles are words that may stand alone: what joins values, units, and what begins the errors of libraries.

@@ -7,7 +7,6 @@ import (
 	_ "embed"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"sort"
 	"strings"
@@ -156,11 +155,11 @@ type core struct {
 	text       string
 }
 
-var aWord = regexp.MustCompile(`\S+`) // with its punctuation
+var aWord = pattern(`\S+`) // with its punctuation
 
 // cores returns the words of a text.
 func cores(text string) (list []core) {
-	for _, at := range aWord.FindAllStringIndex(text, -1) {
+	for _, at := range aWord().FindAllStringIndex(text, -1) {
 		word := text[at[0]:at[1]]
 		if bare := strings.Trim(word, "()[]{}<>,;:.!?%\"'`…—–"); bare != "" {
 			begin := at[0] + strings.Index(word, bare)
