@@ -90,6 +90,28 @@ func TestPanickingSinkEndsOneConnectionOnly(t *testing.T) {
 	}
 }
 
+func TestPanicOverAWillLeavesNothing(t *testing.T) {
+	t.Parallel()
+	sink := newSink()
+	sink.ingest = func(context.Context, message) error { panic("a defect") }
+	r := start(t, sink, nil)
+	c := guardtest.Dial(t, r.addr)
+	con := login(4, guardian)
+	con.Will, con.WillTopic = "gone", guardianRoot+"evt/guardian-status/fmt/json"
+	c.Login(con)
+	cl, _ := r.mqtt.Clients.Get(guardian.String())
+	_ = c.Close()
+	if got := next(t, sink.disconnected); got != "internal error" {
+		t.Errorf("disconnected for %q", got)
+	}
+	if !cl.Closed() { // its writer would wait for ever
+		t.Error("the library's client is still open")
+	}
+	if _, known := r.mqtt.Clients.Get(guardian.String()); known || r.Counters().Panics != 1 {
+		t.Errorf("known %v, counters %+v", known, r.Counters())
+	}
+}
+
 func TestDevicesMessagesAreNeitherForwardedNorRetained(t *testing.T) {
 	t.Parallel()
 	r := start(t, newSink(), nil)

@@ -15,9 +15,9 @@ import (
 // functions that take 4.6 KB of stack, with which every idle connection keeps 16 KB: Go halves a
 // stack only when less than a quarter of it is in use. Here it waits outside, and keeps 4 KB.
 
-// welcome answers the CONNECT that has been read. It calls known once the library knows the
-// client by its id.
-func (l *Listener) welcome(c *Conn, known func()) error {
+// welcome answers the CONNECT that has been read. It calls answered once the library knows the client
+// by its id, and whoever ends the connection then ends it behind the CONNACK.
+func (l *Listener) welcome(c *Conn, answered func()) error {
 	server, cl := l.guard.server, c.client
 	first, err := header(cl)
 	if err != nil {
@@ -45,10 +45,10 @@ func (l *Listener) welcome(c *Conn, known func()) error {
 	l.policy.OnSessionEstablish(cl, pk)
 	resumed := l.guard.resume(cl, pk.Connect.Clean)
 	server.Clients.Add(cl)
-	known()
 	if err := server.SendConnack(cl, packets.CodeSuccess, resumed, nil); err != nil {
 		return fmt.Errorf("answer connect: %w", err)
 	}
+	answered()
 	if err := cl.ResendInflightMessages(true); err != nil {
 		return fmt.Errorf("resend messages: %w", err)
 	}
@@ -67,17 +67,18 @@ func (l *Listener) deny(cl *mqtt.Client, code packets.Code) error {
 }
 
 // resume gives a client the session that its earlier connection left, unless it wants a new one, and
-// reports whether there was one. The product keeps no session; conformance suites need it.
+// reports whether there was one. The product keeps no session, conformance suites need it; but there
+// too an earlier connection may not have ended within takeoverTimeout, and must leave nothing.
 func (g *Guard) resume(cl *mqtt.Client, clean bool) bool {
-	if g.server.Options.Capabilities.MaximumSessionExpiryInterval == 0 {
-		return false
+	if g.server.Options.Capabilities.MaximumSessionExpiryInterval > 0 {
+		// the library forgets a will that still waits when its client disconnects
+		_ = g.server.InjectPacket(g.server.NewClient(nil, mqtt.LocalListener, cl.ID, true), packets.Packet{FixedHeader: packets.FixedHeader{Type: packets.Disconnect}})
 	}
-	// the library forgets a will that still waits when its client disconnects
-	_ = g.server.InjectPacket(g.server.NewClient(nil, mqtt.LocalListener, cl.ID, true), packets.Packet{FixedHeader: packets.FixedHeader{Type: packets.Disconnect}})
 	old, ok := g.server.Clients.Get(cl.ID)
 	if !ok {
 		return false
 	}
+	old.Stop(packets.ErrSessionTakenOver) // nothing more of it is processed
 	waiting, subscriptions := old.State.Inflight.Clone(), old.State.Subscriptions.GetAll()
 	g.clear(old)
 	if clean || !g.outlives(old) {
@@ -86,7 +87,9 @@ func (g *Guard) resume(cl *mqtt.Client, clean bool) bool {
 	waiting.ResetReceiveQuota(int32(g.server.Options.Capabilities.ReceiveMaximum))
 	cl.State.Inflight = waiting
 	for filter, subscription := range subscriptions {
-		g.server.Topics.Subscribe(cl.ID, subscription)
+		if g.server.Topics.Subscribe(cl.ID, subscription) {
+			atomic.AddInt64(&g.server.Info.Subscriptions, 1) // as clear took it off
+		}
 		cl.State.Subscriptions.Add(filter, subscription)
 	}
 	return true
@@ -112,8 +115,10 @@ func (l *Listener) take(c *Conn) error {
 	return err
 }
 
-// dismiss ends the library's part of a connection that ended with err.
+// dismiss ends the library's part of a connection that ended with err, which it returns.
 func (l *Listener) dismiss(c *Conn, err error) error {
+	defer l.guard.forget(c.client) // also when a will panics
+	defer c.client.Stop(err)
 	if c.welcomed {
 		atomic.AddInt64(&l.guard.server.Info.ClientsConnected, -1)
 	}
@@ -121,9 +126,7 @@ func (l *Listener) dismiss(c *Conn, err error) error {
 		// the library sends the will of a client that connects once more
 		_ = l.guard.server.InjectPacket(c.client, packets.Packet{FixedHeader: packets.FixedHeader{Type: packets.Connect}})
 	}
-	c.client.Stop(err)
-	l.guard.forget(c.client)
-	return nil
+	return err
 }
 
 // header reads the first bytes of a packet that the guard has checked.
@@ -134,6 +137,9 @@ func header(cl *mqtt.Client) (*packets.FixedHeader, error) {
 
 // wait waits for the first byte of a packet.
 func (c *Conn) wait() error {
+	if cap(c.packet) > keepBuffer {
+		c.packet, c.unread = nil, nil
+	}
 	c.keepAlive()
 	if _, err := c.in.Peek(1); err != nil {
 		return c.readError(err)

@@ -175,9 +175,6 @@ func checkFirst(first byte) *Violation {
 // next reads and checks the next packet, and delays it if the client sends faster than its
 // rate.
 func (c *Conn) next() error {
-	if cap(c.packet) > keepBuffer {
-		c.packet = nil
-	}
 	body, v, err := c.readPacket(c.in, c.largest, c.checker.checkHeader)
 	if err != nil {
 		return c.readError(err)

@@ -161,30 +161,30 @@ func (l *Listener) run(c *Conn) {
 	l.end(c, err)
 }
 
-// attend reads the CONNECT, locks its client id until the library knows the client by it, and
-// answers.
+// attend reads the CONNECT, locks its client id, and answers. The CONNACK unlocks the id: only then does
+// the library know the client by it.
 func (l *Listener) attend(c *Conn) error {
 	con, err := c.readConnect()
 	if err != nil {
 		return err
 	}
-	known := func() {}
+	answered := func() {}
 	if id := con.clientID; id != "" {
 		if !l.guard.connecting.lock(id, l.guard.cfg.ConnectTimeout, c.closing) {
 			return ErrConnectTimeout
 		}
-		known = sync.OnceFunc(func() { l.guard.connecting.unlock(id) })
-		defer known()
+		answered = sync.OnceFunc(func() { l.guard.connecting.unlock(id) })
+		defer answered()
 	}
 	c.client, c.done = l.guard.server.NewClient(c, l.id, "", false), make(chan struct{})
 	go c.client.WriteLoop()
-	return l.contain(c, func(l *Listener, c *Conn) error { return l.welcome(c, known) })
+	return l.contain(c, func(l *Listener, c *Conn) error { return l.welcome(c, answered) })
 }
 
 // end ends a connection for reason.
 func (l *Listener) end(c *Conn, reason error) {
 	if c.client != nil {
-		_ = l.contain(c, func(l *Listener, c *Conn) error { return l.dismiss(c, reason) })
+		reason = l.contain(c, func(l *Listener, c *Conn) error { return l.dismiss(c, reason) })
 	}
 	if cause := c.cause(); cause != nil && !errors.Is(cause, net.ErrClosed) {
 		reason = cause

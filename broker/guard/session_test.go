@@ -4,9 +4,12 @@ import (
 	"encoding/hex"
 	"fmt"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	mqtt "github.com/mochi-mqtt/server/v2"
 
 	"sensegate/broker/guard"
 	"sensegate/broker/guard/guardtest"
@@ -110,6 +113,68 @@ func TestTakenOverClientIsTold(t *testing.T) {
 		}
 		first.ExpectClosed()
 		second.Alive()
+	}
+}
+
+// A client that connects again while its first connection is being answered must not end that one before
+// its CONNACK (MQTT 5, section 3.14).
+func TestTakenOverClientHasItsConnack(t *testing.T) {
+	t.Parallel()
+	for _, version := range []byte{4, 5} {
+		var addr string
+		second := make(chan *guardtest.Client, 1)
+		var once sync.Once
+		s := guardtest.Serve(t, guard.Defaults(), guardtest.Listen(t), func(o *guardtest.Open) {
+			o.Answering = func(cl *mqtt.Client) {
+				once.Do(func() {
+					c := guardtest.Dial(t, addr)
+					c.Send(guardtest.Connect{Version: version, ClientID: "twice"}.Bytes())
+					for range 20 { // it has to wait, so there is nothing to wait for
+						if cl.Net.Conn.(*guard.Conn).Closing() {
+							break
+						}
+						time.Sleep(5 * time.Millisecond)
+					}
+					second <- c
+				})
+			}
+		})
+		addr = s.Addr
+		first := guardtest.Dial(t, s.Addr)
+		first.Login(guardtest.Connect{Version: version, ClientID: "twice"})
+		if version == 5 {
+			first.Expect("e0 01 8e")
+		}
+		first.ExpectClosed()
+		c := <-second
+		if p := c.Packet(); p[0] != 0x20 || p[3] != 0 {
+			t.Fatalf("connack % x, want success", p)
+		}
+		c.Alive()
+	}
+}
+
+// A connection that does not end in time for another one of its client leaves no subscription to the next.
+func TestLateEndLeavesNothing(t *testing.T) {
+	t.Parallel()
+	storing, stored := make(chan struct{}), make(chan struct{})
+	s := guardtest.Serve(t, guard.Defaults(), guardtest.Listen(t), func(o *guardtest.Open) {
+		o.Published = func(string) { close(storing); <-stored }
+	})
+	s.MQTT.Options.Capabilities.MaximumSessionExpiryInterval = 0 // as the product has it
+	late, next := guardtest.Dial(t, s.Addr), guardtest.Dial(t, s.Addr)
+	late.Login(guardtest.Connect{ClientID: "same"})
+	late.Send(guardtest.Subscribe(4, 0, "left"))
+	late.Expect("9003000100")
+	late.Send(guardtest.Publish{Topic: "t"}.Bytes())
+	<-storing
+	next.Send(guardtest.Connect{ClientID: "same"}.Bytes())
+	next.ExpectClosed()
+	close(stored)
+	late.ExpectClosed()
+	eventually(t, "both are gone", func() bool { return s.Guard.Counters().Open == 0 })
+	if n := len(s.MQTT.Topics.Subscribers("left").Subscriptions); n != 0 {
+		t.Errorf("%d subscriptions are left", n)
 	}
 }
 
@@ -248,4 +313,30 @@ func TestIdleConnectionKeepsLittleStack(t *testing.T) { // alone: it counts all 
 	if each := (stacks() - before) / connections; each > 18<<10 {
 		t.Errorf("an idle connection keeps %d bytes of stack", each)
 	}
+}
+
+// The buffer of a large packet is not kept while its client says nothing more.
+func TestIdleConnectionKeepsNoLargePacket(t *testing.T) { // alone: it counts the whole heap
+	const connections, size = 20, 200 << 10
+	s := guardtest.Serve(t, guard.Defaults(), guardtest.Listen(t), nil)
+	var clients []*guardtest.Client
+	for i := range connections {
+		c := guardtest.Dial(t, s.Addr)
+		c.Login(guardtest.Connect{ClientID: fmt.Sprint("large", i), KeepAlive: 60})
+		clients = append(clients, c)
+	}
+	heap := func() uint64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before := heap()
+	packet := guardtest.Publish{Topic: "t", QoS: 1, ID: 1, Payload: strings.Repeat("x", size)}.Bytes()
+	for _, c := range clients {
+		c.Send(packet)
+		c.Expect("40020001")
+	}
+	eventually(t, "the buffers are given back", func() bool { return heap() < before+connections*size/2 })
+	runtime.KeepAlive(packet)
 }

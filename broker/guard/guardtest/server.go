@@ -17,6 +17,8 @@ type Open struct {
 	*guard.Hook
 	Denied    string             // the one topic that nobody may subscribe to
 	Published func(topic string) // called for every PUBLISH, when set
+
+	Answering func(cl *mqtt.Client) // called before every CONNACK, when set
 }
 
 // Provides adds to the guard's methods those of an open policy.
@@ -36,6 +38,14 @@ func (o *Open) OnConnectAuthenticate(*mqtt.Client, packets.Packet) bool { return
 // OnACLCheck allows everything but Denied.
 func (o *Open) OnACLCheck(_ *mqtt.Client, topic string, _ bool) bool {
 	return o.Denied == "" || topic != o.Denied
+}
+
+// OnPacketEncode calls Answering.
+func (o *Open) OnPacketEncode(cl *mqtt.Client, pk packets.Packet) packets.Packet {
+	if o.Answering != nil && pk.FixedHeader.Type == packets.Connack {
+		o.Answering(cl)
+	}
+	return o.Hook.OnPacketEncode(cl, pk)
 }
 
 // OnPublish calls Published.
