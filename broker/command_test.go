@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -119,6 +120,30 @@ func TestSecondConnectionEndsTheFirst(t *testing.T) {
 	next(t, r.sink.connected)
 	first.ExpectClosed()
 	second.Alive()
+}
+
+func TestEndIsReportedBeforeTheNextConnection(t *testing.T) {
+	t.Parallel()
+	sink := newSink()
+	sink.disconnected = make(chan string) // the report waits until the test takes it
+	r := start(t, sink, nil)
+	first := r.device(t, 4, guardian)
+	next(t, sink.connected)
+	_ = first.Close()
+	for r.Online(guardian) {
+		runtime.Gosched()
+	}
+	second := guardtest.Dial(t, r.addr)
+	second.Send(login(4, guardian).Bytes())
+	select {
+	case <-sink.connected:
+		t.Error("connected before the end of the earlier connection was reported")
+	case <-time.After(100 * time.Millisecond): // it has to wait, so there is nothing to wait for
+	}
+	next(t, sink.disconnected)
+	second.Expect("20020000")
+	_ = second.Close()
+	next(t, sink.disconnected)
 }
 
 func TestSessionEndsWithItsConnection(t *testing.T) {

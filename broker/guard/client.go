@@ -117,8 +117,7 @@ func (l *Listener) take(c *Conn) error {
 
 // dismiss ends the library's part of a connection that ended with err, which it returns.
 func (l *Listener) dismiss(c *Conn, err error) error {
-	defer l.guard.forget(c.client) // also when a will panics
-	defer c.client.Stop(err)
+	defer c.client.Stop(err) // also when a will panics
 	if c.welcomed {
 		atomic.AddInt64(&l.guard.server.Info.ClientsConnected, -1)
 	}
