@@ -48,6 +48,7 @@ func (l *Listener) welcome(c *Conn, answered func()) error {
 	if err := server.SendConnack(cl, packets.CodeSuccess, resumed, nil); err != nil {
 		return fmt.Errorf("answer connect: %w", err)
 	}
+	c.speak(cl.Properties.ProtocolVersion)
 	answered()
 	if err := cl.ResendInflightMessages(true); err != nil {
 		return fmt.Errorf("resend messages: %w", err)
@@ -67,8 +68,8 @@ func (l *Listener) deny(cl *mqtt.Client, code packets.Code) error {
 }
 
 // resume gives a client the session that its earlier connection left, unless it wants a new one, and
-// reports whether there was one. The product keeps no session, conformance suites need it; but there
-// too an earlier connection may not have ended within takeoverTimeout, and must leave nothing.
+// reports whether there was one. The product keeps no session; conformance suites need it. But there
+// may be an earlier connection that did not end within takeoverTimeout, and must leave nothing.
 func (g *Guard) resume(cl *mqtt.Client, clean bool) bool {
 	if g.server.Options.Capabilities.MaximumSessionExpiryInterval > 0 {
 		// the library forgets a will that still waits when its client disconnects

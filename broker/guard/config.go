@@ -75,6 +75,6 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// maxKeepAlive is the longest keep-alive for which the library's 16-bit sum of
-// one and a half keep-alives does not overflow.
+// maxKeepAlive is the longest keep-alive for which the 16-bit sum of one and a
+// half keep-alives does not overflow.
 const maxKeepAlive = 43690 * time.Second

@@ -147,7 +147,6 @@ func (c *Conn) readConnect() (connect, error) {
 		return con, v
 	}
 	c.checker.version = con.version
-	c.speak(con.version)
 	c.in = bufio.NewReaderSize(c.raw, readBuffer)
 	if n := c.guard.cfg.MessagesPerSecond; n > 0 {
 		c.limit = rate.NewLimiter(rate.Limit(n), n)

@@ -12,7 +12,7 @@
 // runs under an open policy in conformance tests.
 //
 // Concurrency: a Guard and its Listeners may be used from any goroutine. The
-// read half of a Conn belongs to the library's goroutine for that connection;
+// read half of a Conn belongs to the Listener's goroutine for that connection;
 // its write half and Close may be called from anywhere and never block.
 package guard
 

@@ -42,7 +42,7 @@ type sender struct {
 	owed     int            // sum of unacked
 	budget   *Budget        // nil: none
 	most     int            // bytes that may be queued
-	version  byte           // 0 until CONNECT
+	version  byte           // 0 until CONNACK: no DISCONNECT comes before it (MQTT 5, section 3.14)
 	writing  bool           // a writer runs
 	closed   bool
 	drop     bool // closed without writing what is queued

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	mqtt "github.com/mochi-mqtt/server/v2"
+	"github.com/mochi-mqtt/server/v2/packets"
 
 	"sensegate/broker/guard"
 	"sensegate/broker/guard/guardtest"
@@ -152,6 +153,19 @@ func TestTakenOverClientHasItsConnack(t *testing.T) {
 		}
 		c.Alive()
 	}
+}
+
+// A connection that is ended before its CONNACK ends without a word, as no DISCONNECT may come first.
+func TestNothingComesBeforeConnack(t *testing.T) {
+	t.Parallel()
+	s := guardtest.Serve(t, guard.Defaults(), guardtest.Listen(t), func(o *guardtest.Open) {
+		o.Answering = func(cl *mqtt.Client) {
+			cl.Net.Conn.(*guard.Conn).Kick(packets.ErrAdministrativeAction.Code, packets.ErrAdministrativeAction)
+		}
+	})
+	c := guardtest.Dial(t, s.Addr)
+	c.Send(guardtest.Connect{Version: 5, ClientID: "c"}.Bytes())
+	c.ExpectClosed()
 }
 
 // A connection that does not end in time for another one of its client leaves no subscription to the next.
