@@ -20,6 +20,9 @@ var arrows = map[string][]string{
 	"motion/fault":   {},
 	"motion/peer":    {},
 	"motion/feed":    {},
+
+	"motion/jsonwriter": {"motion"},
+
 	"motion/csi":     {"motion"},
 	"motion/detect":  {"motion"},
 	"motion/fuse":    {"motion", "motion/detect"},
@@ -48,11 +51,11 @@ var arrows = map[string][]string{
 	},
 
 	"motion/engine":            {"motion", "motion/engine/", "motion/fault", "store"},
-	"motion/engine/state":      {"motion", "motion/csi", "motion/fault", "motion/feed", "motion/fuse", "motion/series", "motion/setting", "store"},
+	"motion/engine/state":      {"motion", "motion/csi", "motion/fault", "motion/feed", "motion/fuse", "motion/jsonwriter", "motion/series", "motion/setting", "store"},
 	"motion/engine/events":     {"motion", "motion/engine/state", "motion/fault", "store"},
 	"motion/engine/management": {"motion", "motion/command", "motion/engine/state", "motion/fault", "motion/feed", "store"},
 	"motion/engine/inventory": {
-		"motion", "motion/engine/events", "motion/engine/management", "motion/engine/state", "motion/fault", "motion/fuse", "motion/setting", "store",
+		"motion", "motion/engine/events", "motion/engine/management", "motion/engine/state", "motion/fault", "motion/fuse", "motion/jsonwriter", "motion/setting", "store",
 	},
 	"motion/engine/devices": {
 		"motion", "motion/engine/events", "motion/engine/inventory", "motion/engine/management", "motion/engine/state", "motion/fault", "motion/home", "motion/peer", "store",

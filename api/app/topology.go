@@ -33,16 +33,9 @@ func (a *App) networkStatus(_ context.Context, who auth.Member, _ *NetworkQuery)
 	if err != nil {
 		return nil, err
 	}
-	out := &api.Answer[networkStatus]{Body: networkStatus{Network: who.Home, Online: state.Online}}
+	out := &api.Answer[networkStatus]{Body: networkStatus{Network: who.Home, Online: state.Online, MotionEnabled: int32(state.MotionEnabled)}}
 	if !state.LastHeard.IsZero() {
 		out.Body.TS = &state.LastHeard
-	}
-	switch {
-	case state.Paused(): // whatever the last report says
-	case state.Status != nil:
-		out.Body.MotionEnabled = int32(state.Status.MotionEnabled)
-	default: // what a report would say
-		out.Body.MotionEnabled = int32(state.Guardian().MotionEvents.Enabled)
 	}
 	if state.LastMotion > who.Since { // what was before belongs to those who lived there then
 		out.Body.LastMotion = &state.LastMotion

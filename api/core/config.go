@@ -117,9 +117,9 @@ func (c *Core) reset(ctx context.Context, _ auth.Key, in *resetIn) (*api.Answer[
 	if err := c.engine.Inventory.Reset(ctx, in.Network, keep, in.Update.Update); err != nil {
 		return nil, err
 	}
-	state, err := c.engine.Inventory.NetworkState(in.Network)
+	found, err := c.records([]motion.NetworkID{in.Network}, false, nil)
 	if err != nil {
 		return nil, err
 	}
-	return api.Answered[api.Pieces[networkRecord]](networkJSON(state, Form{}), nil)
+	return api.Answered(api.Pieces[networkRecord](found.Body), nil)
 }

@@ -8,6 +8,7 @@ import (
 	"sensegate/api/auth"
 	"sensegate/motion"
 	"sensegate/motion/fault"
+	"sensegate/motion/jsonwriter"
 )
 
 // Form says how a find answers.
@@ -16,7 +17,7 @@ type Form struct {
 	ExpandNodes bool `query:"expandNodes" default:"false" doc:"Adds the nodes of each network"`
 }
 
-// networkRecord is the network record (payloads.md 4.1), which [jsonWriter.network] writes.
+// networkRecord is the network record (payloads.md 4.1), which [inventory.NetworkStates.Write] writes.
 type networkRecord struct {
 	ID             motion.NetworkID                `json:"id" doc:"Core network id" example:"1042"`
 	GuardianID     string                          `json:"guardian_id" example:"a41f00c2d97b4e5580136c2e"`
@@ -39,6 +40,15 @@ type networksOut struct {
 // networks answers with the networks found that the key opens; none is NotFound.
 func (c *Core) networks(who auth.Key, ids []motion.NetworkID, form Form) (*networksOut, error) {
 	ids = slices.DeleteFunc(ids, func(id motion.NetworkID) bool { return who.Open(id) != nil })
+	var wanted func(motion.Node) bool
+	if form.ExpandNodes {
+		wanted = func(motion.Node) bool { return true }
+	}
+	return c.records(ids, form.Array, wanted)
+}
+
+// records answers with the records of networks, and the nodes that are wanted; none is NotFound.
+func (c *Core) records(ids []motion.NetworkID, array bool, wanted func(motion.Node) bool) (*networksOut, error) {
 	found, err := c.engine.Inventory.NetworkStates(ids)
 	if err != nil {
 		return nil, err
@@ -46,7 +56,7 @@ func (c *Core) networks(who auth.Key, ids []motion.NetworkID, form Form) (*netwo
 	if found.Len() == 0 {
 		return nil, fault.New(fault.NotFound, "no such network")
 	}
-	return &networksOut{networksJSON(found.Len(), found.At, form)}, nil
+	return &networksOut{networksJSON(found.Len(), array, func(w *jsonwriter.Writer, i int) { found.Write(w, i, wanted) })}, nil
 }
 
 type findMasterIn struct {

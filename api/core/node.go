@@ -54,12 +54,7 @@ func (c *Core) nodeByID(ctx context.Context, who auth.Key, in *nodeByIDIn) (*net
 	if err != nil {
 		return nil, err
 	}
-	state, err := c.engine.Inventory.NetworkState(node.NetworkID)
-	if err != nil {
-		return nil, err
-	}
-	state.Nodes = []motion.Node{node}
-	return &networksOut{networkJSON(state, Form{Array: in.Array, ExpandNodes: true})}, nil
+	return c.records([]motion.NetworkID{node.NetworkID}, in.Array, func(n motion.Node) bool { return n.ID == in.Node })
 }
 
 type nodeByDeviceIn struct {

@@ -66,13 +66,11 @@ func (c *Core) status(_ context.Context, _ auth.Key, in *statusIn) (*api.Answer[
 	if err != nil {
 		return nil, err
 	}
-	w := jsonWriter{escapeHTML: true}
-	w.report("", &report)
 	if keys == nil {
-		return api.Answered[api.Encoded[statusPart]](w.out, nil)
+		return api.Answered[api.Encoded[statusPart]](api.Encoded[statusPart](report), nil)
 	}
 	var all map[string]json.RawMessage
-	if err := json.Unmarshal(w.out, &all); err != nil {
+	if err := json.Unmarshal(report, &all); err != nil {
 		return nil, err
 	}
 	maps.DeleteFunc(all, func(key string, _ json.RawMessage) bool { return !slices.Contains(keys, key) })

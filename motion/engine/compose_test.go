@@ -41,7 +41,7 @@ func TestTopologyOfAGuardianThatReportsNone(t *testing.T) {
 		if got := shown(); got != all {
 			t.Errorf("topology %s", got)
 		}
-		report, err := b.Inventory.Status(a.Network)
+		report, err := b.lastStatus(a.Network)
 		if err != nil || len(report.Radars) != 2 || len(report.Radars[peerName].Links) != 1 || !*report.Leafblower[hallway.String()].Sounding {
 			t.Errorf("status %+v, %v", report, err)
 		}
@@ -123,7 +123,7 @@ func TestWhatMovesAboutIsTheSameEverywhere(t *testing.T) {
 						t.Errorf("topology %+v", d)
 					}
 				}
-				report, err := b.Inventory.Status(a.Network)
+				report, err := b.lastStatus(a.Network)
 				if err != nil || c.reported != "" && report.Leafblower[kitchen.String()].IsStatic != c.static {
 					t.Errorf("status %+v, %v", report.Leafblower, err)
 				}

@@ -79,7 +79,7 @@ func (b *box) peopleTasks(id motion.NetworkID) map[string]func(i int) error {
 		"place": func(i int) error { return b.Inventory.PlaceLeaf(ctx, id, kitchen, fmt.Sprint("Room ", i), "") },
 		"flush": func(int) error { return b.Flush(ctx) },
 		"read": func(int) error {
-			_, _ = b.Inventory.Status(id)
+			_, _ = b.lastStatus(id)
 			if _, err := b.State.Samples(ctx, id, int64(now())-3600, int64(now())); err != nil {
 				return err
 			}

@@ -2,7 +2,6 @@ package engine_test
 
 import (
 	"context"
-	"encoding/json"
 	"net/netip"
 	"slices"
 	"testing"
@@ -156,7 +155,7 @@ func TestNetworkIsOnlineWithItsGuardianOrAnyNode(t *testing.T) {
 	for kind, nodeOnline := range map[motion.DeviceKind]bool{motion.Guardian: false, motion.RadarKind: true} {
 		s := newStreet(t)
 		before, err := s.Inventory.NetworkState(1)
-		if err != nil || before.Online || !before.LastHeard.IsZero() || before.Status != nil || before.Meta == nil {
+		if err != nil || before.Online || !before.LastHeard.IsZero() || before.Meta == nil {
 			t.Fatalf("before: %+v %v", before, err)
 		}
 		key := s.connect(t, "ap-first", kind)
@@ -187,13 +186,6 @@ func TestStateShowsConfigurationInForce(t *testing.T) {
 	guardian, radar := state.Guardian(), state.Radar()
 	if guardian.MotionEvents.Cooldown != 120 || radar.Sounding.RateMS != 40 {
 		t.Errorf("%+v %+v", guardian, radar)
-	}
-	for text, want := range map[*json.RawMessage]motion.Document{
-		&state.GuardianJSON: motion.WithDefaults(guardian, nil), &state.RadarJSON: motion.WithDefaults(radar, nil), &state.MetaJSON: {},
-	} {
-		if wanted, err := want.JSON(); err != nil || string(*text) != string(wanted) {
-			t.Errorf("%s, want %s: %v", *text, wanted, err)
-		}
 	}
 }
 

@@ -18,7 +18,7 @@ func TestHeartbeatSurvivesAPowerCutWithoutItsReport(t *testing.T) {
 		time.Sleep(11 * time.Minute)
 		b.crash()
 		b.start()
-		report, err := b.Inventory.Status(b.network())
+		report, err := b.lastStatus(b.network())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -40,7 +40,7 @@ func TestWholeReportIsWrittenSeldom(t *testing.T) {
 			b.crash()
 			b.start()
 			b.reconnect()
-			report, err := b.Inventory.Status(b.network())
+			report, err := b.lastStatus(b.network())
 			if err != nil {
 				t.Fatal(err)
 			}

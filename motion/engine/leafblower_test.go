@@ -33,7 +33,7 @@ func (b *box) sounded() string {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	report, err := b.Inventory.Status(b.network())
+	report, err := b.lastStatus(b.network())
 	if err != nil {
 		b.t.Fatal(err)
 	}

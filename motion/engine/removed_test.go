@@ -54,7 +54,7 @@ func TestDeletedNodeStaysDeletedUntilItIsAdopted(t *testing.T) {
 		gone := func(when string) {
 			t.Helper()
 			equal(t, when, b.nodes(), []string{masterNode})
-			report, err := b.Inventory.Status(id)
+			report, err := b.lastStatus(id)
 			if err != nil || len(report.Radars) != 1 {
 				t.Errorf("%s: status %+v, %v", when, report.Radars, err)
 			}

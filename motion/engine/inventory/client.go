@@ -78,7 +78,7 @@ func (in *Inventory) SoundingClients(id motion.NetworkID) (SoundingClients, erro
 		return SoundingClients{}, err
 	}
 	now := in.state.Now()
-	present := in.nodePresence(n, now)
+	present, _ := in.presence(nil, n, now)
 	n.Mu.Lock()
 	defer n.Mu.Unlock()
 	clients := SoundingClients{Nodes: []SoundingNode{}, Leafs: []SoundingLeaf{}}
@@ -107,7 +107,7 @@ func soundingNode(n *state.Network, node motion.Node, online bool, now motion.Ti
 	if denied {
 		d.Mesh = setting.Deny
 	}
-	d.SoundingState = soundingState(n, node.ID, setting.Client(n.Radar, state.Addresses(node, n.Radars[node.ID])...), now)
+	d.SoundingState = soundingState(n, node.ID, setting.Client(n.Radar, state.Addresses(node, n.Radars[node.ID].Interfaces)...), now)
 	if !d.Status {
 		d.Reason = whyNot(n, d.SoundingState, online, denied || n.Radar.Sounding.Enabled == 0, false)
 	}

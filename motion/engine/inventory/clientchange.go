@@ -185,7 +185,7 @@ func (c *clientChange) toNode(n motion.Network, p setting.SoundingClientChange, 
 		if err != nil && fault.KindOf(err) != fault.NotFound {
 			return n, err
 		}
-		all := state.Addresses(node, radar)
+		all := state.Addresses(node, radar.Interfaces)
 		if len(all) == 0 {
 			c.mistakes.Add(p.At, nil, "the node has no address that a sensitivity could be kept under")
 			return n, nil

@@ -2,7 +2,6 @@ package inventory
 
 import (
 	"context"
-	"encoding/json"
 	"maps"
 	"slices"
 	"sort"
@@ -18,14 +17,11 @@ type NetworkState struct {
 	// Network with its last sign of life, of the guardian or of any node, and with its meta as
 	// callers see it. Its documents are to be read only.
 	motion.Network
-	MetaJSON      json.RawMessage      // Meta; to be read only
-	GuardianJSON  json.RawMessage      // the guardian configuration in force, defaults included; to be read only
-	RadarJSON     json.RawMessage      // the radar configuration likewise
-	Online        bool                 // the guardian or any node is
-	Status        *motion.StatusReport // what Status returns; nil: never reported
-	LastMotion    motion.Time          // when motion was last detected; 0: never
-	MotionTripped *int                 // 1 while a detection is open, 0 while none is; nil: not known
-	Nodes         []motion.Node        // as Nodes returns them
+	Online        bool          // the guardian or any node is
+	MotionEnabled int           // 1 while motion is sensed, as the guardian says, or else the settings; 0 while it is paused, too
+	LastMotion    motion.Time   // when motion was last detected; 0: never
+	MotionTripped *int          // 1 while a detection is open, 0 while none is; nil: not known
+	Nodes         []motion.Node // as Nodes returns them
 }
 
 // NetworkState returns a network as it is now, or NotFound.
@@ -34,58 +30,31 @@ func (in *Inventory) NetworkState(id motion.NetworkID) (NetworkState, error) {
 	if err != nil {
 		return NetworkState{}, err
 	}
-	return in.stateOf(n), nil
-}
-
-// NetworkStates are networks that were looked up. All methods may be called concurrently.
-type NetworkStates struct {
-	inventory *Inventory
-	networks  []*state.Network
-}
-
-// NetworkStates returns those of the networks that there are, in the order of the ids.
-func (in *Inventory) NetworkStates(ids []motion.NetworkID) (NetworkStates, error) {
-	found := NetworkStates{in, make([]*state.Network, 0, len(ids))}
-	for _, id := range ids {
-		n, err := in.state.Network(id)
-		if fault.KindOf(err) == fault.NotFound {
-			continue // deleted meanwhile
-		}
-		if err != nil {
-			return NetworkStates{}, err
-		}
-		found.networks = append(found.networks, n)
-	}
-	return found, nil
-}
-
-// Len returns how many there are.
-func (s NetworkStates) Len() int { return len(s.networks) }
-
-// At returns the network at i as it is now.
-func (s NetworkStates) At(i int) NetworkState { return s.inventory.stateOf(s.networks[i]) }
-
-// stateOf is NetworkState of a network that is at hand.
-func (in *Inventory) stateOf(n *state.Network) NetworkState {
 	now := in.state.Now()
-	present := in.nodePresence(n, now)
+	present, guardian := in.presence(nil, n, now)
 	n.Mu.Lock()
-	current := NetworkState{
-		Network: n.Record, MetaJSON: n.InForce.Meta, GuardianJSON: n.InForce.Guardian, RadarJSON: n.InForce.Radar, Nodes: nodesOf(n, present, now),
-	}
+	defer n.Mu.Unlock()
+	current := NetworkState{Network: n.Record, LastMotion: n.LastMotion(), MotionTripped: n.Tripped(now), Nodes: nodesOf(n, present, now)}
 	current.Meta = n.Meta
-	if report, reported := statusOf(n, present, now); reported {
-		current.Status = &report
+	switch {
+	case n.Record.Paused(): // whatever the last report says
+	case n.Status != nil:
+		current.MotionEnabled = n.Status.MotionEnabled
+	default:
+		current.MotionEnabled = n.Guardian.MotionEvents.Enabled
 	}
-	current.LastMotion, current.MotionTripped = n.LastMotion(), n.Tripped(now)
-	n.Mu.Unlock()
-	guardian := in.state.Presence(current.GuardianKey(), now)
-	current.Online, current.LastHeard = guardian.Online, max(current.LastHeard, guardian.LastHeard)
-	for _, node := range current.Nodes {
-		current.Online = current.Online || node.Online
-		current.LastHeard = max(current.LastHeard, node.LastHeard)
+	current.Online, current.LastHeard = sign(n, present, guardian, now)
+	return current, nil
+}
+
+// sign returns whether a network is online, and its last sign of life: of the guardian, or of any node; n.Mu is held.
+func sign(n *state.Network, present state.NodePresences, guardian state.NodePresence, now motion.Time) (online bool, lastHeard motion.Time) {
+	online, lastHeard = guardian.Online, max(n.Record.LastHeard, guardian.LastHeard)
+	for id, node := range n.Nodes {
+		online = online || n.NodeOnline(id, present, now)
+		lastHeard = max(lastHeard, node.LastHeard, present.Of(id).LastHeard, nodeReported(n, node.Name))
 	}
-	return current
+	return online, lastHeard
 }
 
 // Nodes returns the nodes of a network, by id, with Online and LastHeard as they
@@ -101,7 +70,7 @@ func (in *Inventory) Nodes(id motion.NetworkID) ([]motion.Node, error) {
 // NodesOf is Nodes of a network that is at hand.
 func (in *Inventory) NodesOf(n *state.Network) []motion.Node {
 	now := in.state.Now()
-	present := in.nodePresence(n, now)
+	present, _ := in.presence(nil, n, now)
 	n.Mu.Lock()
 	defer n.Mu.Unlock()
 	return nodesOf(n, present, now)

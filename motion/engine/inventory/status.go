@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 
 	"sensegate/motion"
 	"sensegate/motion/engine/state"
 	"sensegate/motion/fault"
-	"sensegate/motion/fuse"
 	"sensegate/store"
 )
 
@@ -210,151 +208,34 @@ func noteSignals(n *state.Network, r motion.StatusReport, now motion.Time) {
 	}
 }
 
-// Status returns the most recent status report of a network: the guardian's
-// own, or, where no guardian has ever reported, one composed from the gatekeeper
-// records, sessions and links (device-protocol.md 2.5). A network of which
-// nothing was ever heard is NotFound.
-func (in *Inventory) Status(id motion.NetworkID) (motion.StatusReport, error) {
-	n, err := in.state.Network(id)
-	if err != nil {
-		return motion.StatusReport{}, err
-	}
-	now := in.state.Now()
-	present := in.nodePresence(n, now)
+// presence returns the presence of every node: of its own session, of the links at it that
+// only the figures of the guardian name, and of the figures themselves, which come from the
+// master; and that of the guardian's own session. It uses the room of former presences.
+func (in *Inventory) presence(room state.NodePresences, n *state.Network, now motion.Time) (nodes state.NodePresences, guardian state.NodePresence) {
 	n.Mu.Lock()
-	defer n.Mu.Unlock()
-	report, reported := statusOf(n, present, now)
-	if !reported {
-		return motion.StatusReport{}, fault.New(fault.NotFound, "network %d has never reported", id)
-	}
-	return report, nil
-}
-
-// statusOf is Status with the presence of the nodes, and whether there is one; n.Mu is held.
-func statusOf(n *state.Network, present state.NodePresences, now motion.Time) (report motion.StatusReport, reported bool) {
-	if n.Status == nil {
-		report = compose(n, present, now)
-		return report, !report.TS.IsZero()
-	}
-	report = *n.Status
-	report.MotionTripped, report.Leafblower = n.Tripped(now), allowed(n, report.Leafblower)
-	return report, true
-}
-
-// allowed returns what a guardian says of leafs with those that the settings deny as
-// not sounded; n.Mu is held.
-func allowed(n *state.Network, choices map[string]motion.Choice) map[string]motion.Choice {
-	choices = maps.Clone(choices)
-	for text, choice := range choices {
-		mac, err := motion.ParseMAC(text)
-		if err == nil && choice.Sounding != nil && *choice.Sounding && !n.MayTakePart(fuse.Link{Src: mac}) {
-			choice.Sounding = new(bool)
-			choices[text] = choice
-		}
-	}
-	return choices
-}
-
-// nodePresence returns the presence of every node: of its own session, of the links at
-// it that only the figures of the guardian name, and of the figures themselves, which
-// come from the master.
-func (in *Inventory) nodePresence(n *state.Network, now motion.Time) state.NodePresences {
-	n.Mu.Lock()
-	devices := make([]string, 0, len(n.Nodes))
-	present := make(state.NodePresences, 0, len(n.Nodes))
+	nodes = room[:0]
 	for id, node := range n.Nodes {
-		devices = append(devices, node.DeviceID)
-		present = append(present, state.NodePresence{Node: id, Presence: state.Presence{LastHeard: node.LastHeard}})
+		nodes = append(nodes, state.NodePresence{Node: id, Device: node.DeviceID, LastHeard: node.LastHeard})
 	}
-	sensed := map[motion.NodeID]motion.Time{}
-	for _, link := range n.Links {
-		if link.IfName != state.MatrixInterface {
-			continue // a guardian's report, or the session of its node, tells more
-		}
-		sensed[link.Dst] = max(sensed[link.Dst], link.Heard)
+	for _, link := range n.Figured { // of others a guardian's report, or the session of its node, tells more
+		nodes.NoteFigures(link.Dst, link.Heard)
 		if link.Mesh {
-			sensed[link.Src] = max(sensed[link.Src], link.Heard)
+			nodes.NoteFigures(link.Src, link.Heard)
 		}
 	}
-	if master := n.Record.MasterID; n.Source.Holder == state.GuardianHolds && n.Status == nil {
-		sensed[master] = max(sensed[master], n.Source.Heard)
+	if n.Source.Holder == state.GuardianHolds && n.Status == nil {
+		nodes.NoteFigures(n.Record.MasterID, n.Source.Heard)
 	}
+	key := n.Record.GuardianKey()
 	n.Mu.Unlock()
-	for i := range present {
-		one := &present[i]
-		p, last := in.state.Presence(motion.DeviceKey{Kind: motion.RadarKind, ID: devices[i]}, now), sensed[one.Node]
-		p.LastHeard = max(p.LastHeard, one.LastHeard, last)
-		p.Online = p.Online || !last.IsZero() && now.Since(last) <= state.SilentAfter
-		one.Presence = p
+	for i := range nodes {
+		node := &nodes[i]
+		online, heard := in.state.Sign(motion.DeviceKey{Kind: motion.RadarKind, ID: node.Device}, now)
+		node.Online = online || !node.Figured.IsZero() && now.Since(node.Figured) <= state.SilentAfter
+		node.LastHeard = max(node.LastHeard, heard, node.Figured)
 	}
-	return present
-}
-
-// compose makes the status report of a network without a reporting guardian;
-// n.Mu is held.
-func compose(n *state.Network, present state.NodePresences, now motion.Time) motion.StatusReport {
-	report := motion.StatusReport{
-		NetworkID: n.ID, GuardianID: n.Record.GuardianID, ShardID: "local",
-		MotionEnabled: n.Guardian.MotionEvents.Enabled, MotionTripped: n.Tripped(now), LastMotion: n.LastMotion(),
-		Version: motion.Document{}, Leafblower: map[string]motion.Choice{}, Radars: map[string]motion.Radar{},
-	}
-	if n.Record.Paused() {
-		report.MotionEnabled = 0
-	}
-	nodes := map[string]any{}
-	for id, node := range n.Nodes {
-		p := present.Of(id)
-		if !n.ShowsSignAt(p.LastHeard) {
-			continue
-		}
-		report.TS = max(report.TS, p.LastHeard)
-		nodes[node.Name] = map[string]any{"online": p.Online, "last_heard": p.LastHeard}
-		radar := n.Radars[id]
-		radar.DeviceID, radar.NodeName, radar.LocationID, radar.RootMode = node.DeviceID, node.Name, node.LocationID, node.RootMode
-		radar.TS, radar.Age, radar.Links = p.LastHeard, max(0, now.Since(p.LastHeard)), []motion.RadarLink{}
-		report.Radars[node.Name] = radar
-	}
-	total, ok := composeLinks(n, &report, now)
-	score := 0.0
-	if total > 0 {
-		score = motion.Round(float64(ok)/float64(total), 2)
-	}
-	report.Health = motion.Document{
-		"nodes":   nodes,
-		"network": map[string]any{"score": score, "links_total": total, "links_ok": ok},
-	}
-	return report
-}
-
-// composeLinks adds the links to a composed report, and counts them.
-func composeLinks(n *state.Network, report *motion.StatusReport, now motion.Time) (total, ok int) {
-	for _, link := range n.Links {
-		total++
-		if link.Online && link.Sounding && now.Since(link.Heard) <= state.SilentAfter && !n.Denied(link) {
-			ok++
-		}
-		leaf, isLeaf := leafOf(n, link)
-		if !isLeaf {
-			continue
-		}
-		radar := report.Radars[link.DstName]
-		radar.Links = append(radar.Links, motion.RadarLink{
-			MAC: leaf.MAC, PeerType: motion.PeerClient, IfName: link.IfName, Hostname: leaf.Hostname, IP: leaf.IP,
-			RSSI: strconv.Itoa(link.RSSI), RSSIdB: strconv.Itoa(link.RSSI), MLDMAC: leaf.MLDMAC,
-		})
-		report.Radars[link.DstName] = radar
-		mac := leaf.MAC.String()
-		choice := report.Leafblower[mac]
-		sounding := n.SoundsNow(link, now) || choice.Sounding != nil && *choice.Sounding
-		choice.IsStatic, choice.Sounding = staticness(n, leaf), &sounding
-		choice.Leaf = motion.Document{"mac": mac, "hostname": leaf.Hostname, "peer_type": motion.PeerClient, "if_name": link.IfName}
-		if choice.AP == nil {
-			choice.AP = map[string]float64{}
-		}
-		choice.AP[link.DstName] = state.ScoreOf(link)
-		report.Leafblower[mac] = choice
-	}
-	return total, ok
+	guardian.Online, guardian.LastHeard = in.state.Sign(key, now)
+	return nodes, guardian
 }
 
 // leafOf returns the leaf at a link's source.

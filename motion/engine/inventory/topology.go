@@ -16,7 +16,7 @@ func (in *Inventory) Topology(id motion.NetworkID, offline bool) (motion.Topolog
 		return motion.Topology{}, err
 	}
 	now := in.state.Now()
-	present := in.nodePresence(n, now)
+	present, _ := in.presence(nil, n, now)
 	n.Mu.Lock()
 	defer n.Mu.Unlock()
 	t := motion.Topology{Devices: []motion.TopologyDevice{}, Links: []motion.TopologyLink{}}
@@ -78,10 +78,10 @@ func soundingEnds(n *state.Network, now motion.Time) map[motion.NodeID]bool {
 }
 
 func nodeDevice(n *state.Network, node motion.Node, online, sounding bool) motion.TopologyDevice {
-	radar := n.Radars[node.ID]
+	interfaces := n.Radars[node.ID].Interfaces
 	if n.Status != nil {
 		if reported, ok := n.Status.Radars[node.Name]; ok {
-			radar = reported
+			interfaces = reported.Interfaces
 		}
 	}
 	d := motion.TopologyDevice{
@@ -89,12 +89,12 @@ func nodeDevice(n *state.Network, node motion.Node, online, sounding bool) motio
 		Type: node.Role, MACs: []string{}, HWPlatform: node.HWVersion, Icon: "DEFAULT",
 		Online: online, IsStatic: isStatic, IsMeshSounding: sounding, DeviceInfo: map[string]any{},
 	}
-	for _, i := range radar.Interfaces {
+	for _, i := range interfaces {
 		if i.IP != "" && d.IP == "" {
 			d.IP = i.IP
 		}
 	}
-	for _, mac := range append([]motion.MAC{node.EthMAC}, state.Addresses(node, radar)...) {
+	for _, mac := range append([]motion.MAC{node.EthMAC}, state.Addresses(node, interfaces)...) {
 		if text := mac.String(); text != "" && !slices.Contains(d.MACs, text) {
 			d.MACs = append(d.MACs, text)
 		}

@@ -37,7 +37,7 @@ func (n *Network) MayTakePart(key fuse.Link) bool {
 func (n *Network) OwnSens(key fuse.Link) int {
 	sources := []motion.MAC{key.Src}
 	if id, isNode := n.ByMAC[key.Src]; isNode {
-		sources = Addresses(n.Nodes[id], n.Radars[id])
+		sources = Addresses(n.Nodes[id], n.Radars[id].Interfaces)
 	}
 	return setting.Client(n.Radar, sources...).Sens
 }

@@ -10,6 +10,7 @@ import (
 	"sensegate/motion"
 	"sensegate/motion/fault"
 	"sensegate/motion/fuse"
+	"sensegate/motion/jsonwriter"
 	"sensegate/motion/setting"
 	"sensegate/store"
 )
@@ -28,11 +29,12 @@ type Network struct {
 	InForce   documents
 	Meta      motion.Document // as callers see it; replaced as a whole, never changed
 
-	Nodes  map[motion.NodeID]motion.Node
-	ByMAC  map[motion.MAC]motion.NodeID // every address of every node
-	Leafs  map[motion.MAC]motion.Leaf
-	Links  map[string]*Link // by link name
-	Radars map[motion.NodeID]motion.Radar
+	Nodes   map[motion.NodeID]motion.Node
+	ByMAC   map[motion.MAC]motion.NodeID // every address of every node
+	Leafs   map[motion.MAC]motion.Leaf
+	Links   map[string]*Link // by link name
+	Figured []*Link          // those of Links that a guardian names in its figures alone
+	Radars  map[motion.NodeID]Radar
 
 	Status       *motion.StatusReport // last full report of a guardian
 	StatusDirty  bool                 // a full one came since it was stored
@@ -79,6 +81,24 @@ type Sense interface {
 // changed, so that readers may keep them.
 type documents struct{ Meta, Guardian, Radar json.RawMessage }
 
+// Radar is what is kept of how a node has described itself. Nobody looks at most of it, so it is text.
+type Radar struct {
+	Uptime     string             // s
+	Interfaces []motion.Interface // their addresses alone
+	Text       string             // as in a status report: see [jsonwriter.RadarDescription]; "": it has not
+}
+
+// radarOf returns what is kept of a description.
+func radarOf(r motion.Radar) Radar {
+	kept := Radar{Uptime: r.Uptime, Text: jsonwriter.RadarDescription(&r)}
+	for _, i := range r.Interfaces {
+		if !i.MAC.IsZero() || i.IP != "" {
+			kept.Interfaces = append(kept.Interfaces, motion.Interface{MAC: i.MAC, IP: i.IP})
+		}
+	}
+	return kept
+}
+
 // Link is a link's record with what is known of it this minute.
 type Link struct {
 	motion.Link
@@ -124,14 +144,17 @@ func (n *Network) readRecords(tx *store.Tx, record motion.Network) error {
 	}
 	n.Record, n.Guardian, n.Radar = record, record.Guardian(), record.Radar()
 	n.Nodes, n.ByMAC = map[motion.NodeID]motion.Node{}, map[motion.MAC]motion.NodeID{}
-	n.Radars = map[motion.NodeID]motion.Radar{}
+	n.Radars = map[motion.NodeID]Radar{}
 	for _, node := range nodes {
 		radar, err := tx.Radar(node.ID)
-		if err != nil && fault.KindOf(err) != fault.NotFound {
+		switch {
+		case err == nil:
+			n.Radars[node.ID] = radarOf(radar)
+		case fault.KindOf(err) != fault.NotFound:
 			return err
 		}
-		n.Nodes[node.ID], n.Radars[node.ID] = node, radar
-		for _, mac := range Addresses(node, radar) {
+		n.Nodes[node.ID] = node
+		for _, mac := range Addresses(node, radar.Interfaces) {
 			n.ByMAC[mac] = node.ID
 		}
 	}
@@ -141,7 +164,7 @@ func (n *Network) readRecords(tx *store.Tx, record motion.Network) error {
 		n.Leafs[leaf.MAC] = leaf
 	}
 	before := n.Links
-	n.Links = map[string]*Link{}
+	n.Links, n.Figured = map[string]*Link{}, nil
 	for _, link := range links {
 		live := &Link{Link: link}
 		if old := before[link.Name]; old != nil {
@@ -152,6 +175,9 @@ func (n *Network) readRecords(tx *store.Tx, record motion.Network) error {
 			live.TxBitrateMbps, live.RxBitrateMbps = old.TxBitrateMbps, old.RxBitrateMbps
 		}
 		n.Links[link.Name] = live
+		if link.IfName == MatrixInterface {
+			n.Figured = append(n.Figured, live)
+		}
 	}
 	n.Meta = MetaOf(record, slices.Values(leafs)).View()
 	n.InForce, err = n.documents()
@@ -170,13 +196,13 @@ func (n *Network) documents() (d documents, err error) {
 	return d, err
 }
 
-// Addresses returns every address a node receives and sends with.
-func Addresses(node motion.Node, radar motion.Radar) []motion.MAC {
+// Addresses returns every address a node with these interfaces receives and sends with.
+func Addresses(node motion.Node, interfaces []motion.Interface) []motion.MAC {
 	macs := node.BSSIDs()
 	if !node.EthMAC.IsZero() {
 		macs = append(macs, node.EthMAC)
 	}
-	for _, i := range radar.Interfaces {
+	for _, i := range interfaces {
 		if !i.MAC.IsZero() {
 			macs = append(macs, i.MAC)
 		}
@@ -218,7 +244,7 @@ func (n *Network) endNamed(name string) (end, bool) {
 			continue
 		}
 		e := end{ID: id, Name: name, Location: node.Location, Friendly: node.FriendlyName, Mesh: true}
-		if macs := Addresses(node, n.Radars[id]); len(macs) > 0 {
+		if macs := Addresses(node, n.Radars[id].Interfaces); len(macs) > 0 {
 			e.mac = macs[0]
 		}
 		return e, true

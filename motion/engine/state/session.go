@@ -117,20 +117,32 @@ type Presence struct {
 // NodePresences are the presences of the nodes of a network.
 type NodePresences []NodePresence
 
-// NodePresence is the presence of one node.
+// NodePresence is whether a node is there, and when it was last heard.
 type NodePresence struct {
-	Node motion.NodeID
-	Presence
+	Node      motion.NodeID
+	Device    string      // its deviceId
+	Figured   motion.Time // when figures of the guardian last told of it
+	Online    bool
+	LastHeard motion.Time
+}
+
+// NoteFigures notes when figures have told of a node.
+func (p NodePresences) NoteFigures(node motion.NodeID, at motion.Time) {
+	for i := range p {
+		if p[i].Node == node {
+			p[i].Figured = max(p[i].Figured, at)
+		}
+	}
 }
 
 // Of returns the presence of a node, zero for one that is not there.
-func (p NodePresences) Of(node motion.NodeID) Presence {
+func (p NodePresences) Of(node motion.NodeID) NodePresence {
 	for i := range p { // there are few
 		if p[i].Node == node {
-			return p[i].Presence
+			return p[i]
 		}
 	}
-	return Presence{}
+	return NodePresence{}
 }
 
 // Why a device is not online.
@@ -171,6 +183,17 @@ func (st *State) Presence(device motion.DeviceKey, now motion.Time) Presence {
 		p.Why, p.Code = s.reason, endCode(s.reason)
 	}
 	return p
+}
+
+// Sign returns whether a device is online at now, and when it was last heard since the start.
+func (st *State) Sign(device motion.DeviceKey, now motion.Time) (online bool, lastHeard motion.Time) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	s := st.sessions[device]
+	if s == nil {
+		return false, 0
+	}
+	return s.online(now), s.lastHeard
 }
 
 // NoteClock remembers whether a device's clock was right when it last said

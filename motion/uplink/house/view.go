@@ -67,7 +67,7 @@ func (v *view) addNode(n *state.Network, node motion.Node, rooms map[string]bool
 		ID: node.ID, Name: cmp.Or(node.FriendlyName, node.DeviceID), Room: node.Location, Online: node.Online, LastSeen: node.LastHeard, Firmware: node.FWVersion,
 	}
 	shown.MAC = node.EthMAC
-	for _, mac := range state.Addresses(node, radar) {
+	for _, mac := range state.Addresses(node, radar.Interfaces) {
 		if shown.MAC.IsZero() {
 			shown.MAC = mac
 		}
