@@ -14,6 +14,9 @@ const maxClients = 1024
 // Client returns the settings of its own that a client has, by any of its
 // addresses.
 func Client(radar motion.RadarConfig, addresses ...motion.MAC) motion.SoundingClient {
+	if len(radar.Sounding.Clients) == 0 {
+		return motion.SoundingClient{}
+	}
 	for _, mac := range addresses {
 		if client, ok := radar.Sounding.Clients[mac.String()]; ok {
 			return client

@@ -8,6 +8,7 @@ import (
 
 	"sensegate/motion"
 	"sensegate/motion/engine/state"
+	"sensegate/motion/fuse"
 	"sensegate/motion/jsonwriter"
 )
 
@@ -60,13 +61,14 @@ func (r *recordWriter) compose(w *jsonwriter.Writer, lead string, n *state.Netwo
 // findNodes finds the nodes that are shown, by name, and when one of them was last heard; 0: there is none.
 func (r *recordWriter) findNodes(n *state.Network) (latest motion.Time) {
 	r.nodes = r.nodes[:0]
-	for id, node := range n.Nodes {
+	for _, id := range n.NodeIDs {
 		p := r.present.Of(id)
 		if !n.ShowsSignAt(p.LastHeard) {
 			continue
 		}
 		latest = max(latest, p.LastHeard)
-		*r.node(node.Name) = shownNode{node.Name, id, p}
+		shown := r.node(n.Nodes[id].Name)
+		shown.id, shown.presence = id, p
 	}
 	return latest
 }
@@ -87,11 +89,14 @@ func (r *recordWriter) findLeafs(n *state.Network, now motion.Time) (count linkC
 	r.leafs = r.leafs[:0]
 	for _, link := range n.Links {
 		count.total++
-		takesPart := link.Sounding && n.LinkOnline(link, now) && !n.Denied(link)
+		leaf, isLeaf := leafOf(n, link)
+		takesPart := link.Sounding && n.LinkOnline(link, now)
+		if takesPart {
+			takesPart = isLeaf && n.MayTakePart(fuse.Link{Src: leaf.MAC}) || !isLeaf && !n.Denied(link)
+		}
 		if takesPart && now.Since(link.Heard) <= state.SilentAfter {
 			count.ok++
 		}
-		leaf, isLeaf := leafOf(n, link)
 		if !isLeaf {
 			continue
 		}

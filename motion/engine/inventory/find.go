@@ -2,7 +2,6 @@ package inventory
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"sort"
 
@@ -50,7 +49,8 @@ func (in *Inventory) NetworkState(id motion.NetworkID) (NetworkState, error) {
 // sign returns whether a network is online, and its last sign of life: of the guardian, or of any node; n.Mu is held.
 func sign(n *state.Network, present state.NodePresences, guardian state.NodePresence, now motion.Time) (online bool, lastHeard motion.Time) {
 	online, lastHeard = guardian.Online, max(n.Record.LastHeard, guardian.LastHeard)
-	for id, node := range n.Nodes {
+	for _, id := range n.NodeIDs {
+		node := n.Nodes[id]
 		online = online || n.NodeOnline(id, present, now)
 		lastHeard = max(lastHeard, node.LastHeard, present.Of(id).LastHeard, nodeReported(n, node.Name))
 	}
@@ -78,10 +78,8 @@ func (in *Inventory) NodesOf(n *state.Network) []motion.Node {
 
 // nodesOf is NodesOf with the presence of the nodes; n.Mu is held.
 func nodesOf(n *state.Network, present state.NodePresences, now motion.Time) []motion.Node {
-	ids := slices.AppendSeq(make([]motion.NodeID, 0, len(n.Nodes)), maps.Keys(n.Nodes))
-	slices.Sort(ids)
-	nodes := make([]motion.Node, 0, len(ids))
-	for _, id := range ids {
+	nodes := make([]motion.Node, 0, len(n.NodeIDs))
+	for _, id := range n.NodeIDs {
 		node := n.Nodes[id]
 		node.Online = n.NodeOnline(id, present, now)
 		node.LastHeard = max(node.LastHeard, present.Of(id).LastHeard, nodeReported(n, node.Name))

@@ -214,7 +214,8 @@ func noteSignals(n *state.Network, r motion.StatusReport, now motion.Time) {
 func (in *Inventory) presence(room state.NodePresences, n *state.Network, now motion.Time) (nodes state.NodePresences, guardian state.NodePresence) {
 	n.Mu.Lock()
 	nodes = room[:0]
-	for id, node := range n.Nodes {
+	for _, id := range n.NodeIDs {
+		node := n.Nodes[id]
 		nodes = append(nodes, state.NodePresence{Node: id, Device: node.DeviceID, LastHeard: node.LastHeard})
 	}
 	for _, link := range n.Figured { // of others a guardian's report, or the session of its node, tells more

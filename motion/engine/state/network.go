@@ -30,6 +30,7 @@ type Network struct {
 	Meta      motion.Document // as callers see it; replaced as a whole, never changed
 
 	Nodes   map[motion.NodeID]motion.Node
+	NodeIDs []motion.NodeID              // of Nodes, ascending
 	ByMAC   map[motion.MAC]motion.NodeID // every address of every node
 	Leafs   map[motion.MAC]motion.Leaf
 	Links   map[string]*Link // by link name
@@ -143,7 +144,7 @@ func (n *Network) readRecords(tx *store.Tx, record motion.Network) error {
 		record.AppliedRev = n.Record.AppliedRev // the database has it with the next flush
 	}
 	n.Record, n.Guardian, n.Radar = record, record.Guardian(), record.Radar()
-	n.Nodes, n.ByMAC = map[motion.NodeID]motion.Node{}, map[motion.MAC]motion.NodeID{}
+	n.Nodes, n.NodeIDs, n.ByMAC = map[motion.NodeID]motion.Node{}, nil, map[motion.MAC]motion.NodeID{}
 	n.Radars = map[motion.NodeID]Radar{}
 	for _, node := range nodes {
 		radar, err := tx.Radar(node.ID)
@@ -153,7 +154,7 @@ func (n *Network) readRecords(tx *store.Tx, record motion.Network) error {
 		case fault.KindOf(err) != fault.NotFound:
 			return err
 		}
-		n.Nodes[node.ID] = node
+		n.Nodes[node.ID], n.NodeIDs = node, append(n.NodeIDs, node.ID) // they come by id
 		for _, mac := range Addresses(node, radar.Interfaces) {
 			n.ByMAC[mac] = node.ID
 		}
