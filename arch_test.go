@@ -20,9 +20,6 @@ var arrows = map[string][]string{
 	"motion/fault":   {},
 	"motion/peer":    {},
 	"motion/feed":    {},
-
-	"motion/jsonwriter": {"motion"},
-
 	"motion/csi":     {"motion"},
 	"motion/detect":  {"motion"},
 	"motion/fuse":    {"motion", "motion/detect"},
@@ -39,7 +36,8 @@ var arrows = map[string][]string{
 	"motion/home":    {"motion", "motion/fault"},
 	"motion/sensor":  {"motion", "motion/fault", "motion/home"},
 
-	"motion/timezone": {},
+	"motion/jsonwriter": {"motion"},
+	"motion/timezone":   {},
 
 	"motion/uplink/remotecore":    {"motion", "motion/uplink"},
 	"motion/uplink/remotewrite":   {"motion", "motion/fault", "motion/hook", "motion/uplink"},

@@ -80,7 +80,7 @@ func (w *Writer) RadarIdentity(lead string, r *motion.Radar) {
 
 // RadarDescription returns what stands between identity and links in a node's part of a status report.
 func RadarDescription(r *motion.Radar) string {
-	w := Writer{EscapeHTML: true}
+	w := Writer{Out: make([]byte, 0, 2<<10), EscapeHTML: true}
 	w.radarDescription(r)
 	return string(w.Out)
 }
