@@ -2,7 +2,7 @@
 // v2.7.9) and hides that library's known defects.
 //
 // It has two halves. A [Listener] wraps any bound net.Listener: it counts and limits
-// connections, reads and checks every packet before the library sees a byte of it, never
+// connections, waits for each packet itself and checks it before the library sees a byte of it, never
 // blocks in a write, recovers from panics, and closes everything it opened. A [Hook] holds
 // what only a hook of the library can hold; a policy embeds it and adds who may do what.
 //
