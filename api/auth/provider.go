@@ -33,7 +33,7 @@ type ProviderConfig struct {
 // maxProviderToken bounds a token, in bytes.
 const maxProviderToken = 16 << 10
 
-var providerName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,31}$`)
+var providerName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
 
 // Validate returns every rule that the configuration breaks.
 func (c ProviderConfig) Validate() error {
@@ -43,7 +43,7 @@ func (c ProviderConfig) Validate() error {
 			wrong = append(wrong, errors.New(text))
 		}
 	}
-	rule(providerName.MatchString(c.Name), "name: want 1 to 32 of a-z, 0-9, - and _")
+	rule(len(c.Name) <= 32 && providerName.MatchString(c.Name), "name: want 1 to 32 of a-z, 0-9, - and _")
 	rule(c.Issuer != "", "issuer: is needed")
 	rule(c.Audience != "", "audience: is needed")
 	rule((c.JWKSFile == "") != (c.JWKSURL == ""), "jwks_file or jwks_url: one of them is needed")

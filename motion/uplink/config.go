@@ -101,7 +101,7 @@ func (c Config) Shown() Config {
 	return c
 }
 
-var nameForm = regexp.MustCompile(`^[a-z0-9_-]{1,32}$`)
+var nameForm = regexp.MustCompile(`^[a-z0-9_-]+$`)
 
 // Validate returns all mistakes joined, each beginning with its key, or nil. It reads the files that
 // the configuration names.
@@ -112,7 +112,7 @@ func (c Config) Validate() error {
 			wrong = append(wrong, fmt.Errorf(text, parts...))
 		}
 	}
-	rule(nameForm.MatchString(c.Name), "name: want 1 to 32 characters of a-z, 0-9, _ and -, found %.40q", c.Name)
+	rule(len(c.Name) <= 32 && nameForm.MatchString(c.Name), "name: want 1 to 32 characters of a-z, 0-9, _ and -, found %.40q", c.Name)
 	rule(c.Name != MQTT && c.Name != Webhook && c.Name != relayName, "name: %s is a name of the section relay", c.Name)
 	if _, err := c.address(); err != nil {
 		wrong = append(wrong, fmt.Errorf("url: %w", err))

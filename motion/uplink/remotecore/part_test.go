@@ -256,12 +256,12 @@ func TestRubbishAndKeptMessagesAreCounted(t *testing.T) {
 	b.ask("first", nil) // behind what newBox has sent to see whether somebody listens
 	b.hear("first")
 	before := b.part.Report().Refused
-	for _, payload := range []string{"", "{", `[]`, `{"id":"a/b"}`, `{"id":""}`, `{"id":"x","deadline":"soon"}`, strings.Repeat("x", 250_000)} {
+	for _, payload := range []string{"", "{", `[]`, `{"id":"a/b"}`, `{"id":""}`, `{"id":"` + strings.Repeat("x", 65) + `"}`, `{"id":"x","deadline":"soon"}`, strings.Repeat("x", 250_000)} {
 		b.say("sensegate/4f2a9c01/core", payload, false)
 	}
 	b.ask("last", nil)
 	b.hear("last")
-	if got := b.part.Report().Refused - before; got != 7 || b.ran.Load() != 2 {
+	if got := b.part.Report().Refused - before; got != 8 || b.ran.Load() != 2 {
 		t.Errorf("%d counted, %d run", got, b.ran.Load())
 	}
 }
