@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -275,6 +276,45 @@ func FuzzRecordsAreThoseOfTheDatabaseByEncodingJSON(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A node may be named as the address of a leaf. The links of both at another node are then of the leaf, of which the
+// report says one score.
+func TestAComposedReportNamesANodeOnceForALeaf(t *testing.T) {
+	db := storetest.Open(t)
+	err := db.Update(t.Context(), func(tx *store.Tx) error {
+		network, err := tx.CreateNetwork(motion.Network{GuardianID: "guardian"})
+		if err != nil {
+			return err
+		}
+		leaf, err := tx.PutLeaf(motion.Leaf{NetworkID: network.ID, MAC: motion.MAC{2, 2, 0, 0, 0, 9}})
+		if err != nil {
+			return err
+		}
+		for i, name := range []string{"A", leaf.MAC.String()} {
+			if _, err := tx.PutNode(motion.Node{NetworkID: network.ID, DeviceID: fmt.Sprint("csi-", i), Name: name, LastHeard: recordWall}); err != nil {
+				return err
+			}
+		}
+		for _, src := range []string{leaf.MAC.Name(), leaf.MAC.String()} {
+			link := motion.Link{NetworkID: network.ID, Name: motion.LinkName("A", src), DstName: "A", SrcName: src, Src: leaf.ID}
+			if err := tx.PutLink(link); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := engine.New(t.Context(), db, engine.Options{Now: func() time.Time { return recordWall.Std() }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	status, err := e.Inventory.Status(1)
+	if err != nil || !bytes.Contains(status, []byte(`"ap":{"A":0}`)) {
+		t.Errorf("status %s, %v", status, err)
+	}
 }
 
 // sameAsReference compares the records and reports of networks with the reference.

@@ -152,6 +152,9 @@ func (r *recordWriter) leafblower(w *jsonwriter.Writer) {
 		lead := `,"ap":{`
 		for ; first < end; first++ {
 			link := r.leafs[first].link
+			if first+1 < end && r.leafs[first+1].link.DstName == link.DstName {
+				continue // one of the two is of a node that is named as the leaf's address
+			}
 			w.Text(lead, link.DstName)
 			w.Number(":", state.ScoreOf(link))
 			lead = ","
