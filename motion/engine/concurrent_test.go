@@ -47,6 +47,11 @@ func (b *box) deviceTasks() map[string]func(i int) error {
 			}
 			return nil
 		},
+		"connection of the guardian": func(int) error {
+			b.State.Connected(guardianKey, address) // the former one has not ended yet
+			b.State.Disconnected(guardianKey, "session taken over")
+			return nil
+		},
 		"csi":                    func(int) error { return b.Report(ctx, masterKey, batch(kitchen, masterAP, now(), nil)) },
 		"csi of the same device": func(int) error { return b.Report(ctx, masterKey, batch(hallway, masterAP, 0, nil)) },
 		"status": func(i int) error {

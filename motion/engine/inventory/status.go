@@ -21,7 +21,7 @@ func (in *Inventory) Report(ctx context.Context, n *state.Network, s *state.Sess
 	at, _ := in.state.OwnClock.Stamp(r.TS, now)
 	r.LastMotion = state.Shifted(r.LastMotion, r.TS, at)
 	r.TS, r.NetworkID, r.GuardianID = at, n.ID, s.Device.ID
-	if err := in.admissible(ctx, n, s.Device, &r); err != nil {
+	if err := in.admissible(ctx, n, s.Device.DeviceKey, &r); err != nil {
 		return err
 	}
 	if !r.Heartbeat() {
@@ -101,7 +101,7 @@ func (in *Inventory) takeStatus(ctx context.Context, n *state.Network, r motion.
 
 // admissible takes those nodes out of a report that a guardian cannot tell of: what they
 // are is decided where devices are adopted.
-func (in *Inventory) admissible(ctx context.Context, n *state.Network, guardian motion.Device, r *motion.StatusReport) error {
+func (in *Inventory) admissible(ctx context.Context, n *state.Network, guardian motion.DeviceKey, r *motion.StatusReport) error {
 	if r.Heartbeat() {
 		return nil
 	}
@@ -120,7 +120,7 @@ func (in *Inventory) admissible(ctx context.Context, n *state.Network, guardian 
 				foreign++
 			}
 			if why != "" {
-				in.state.BadInput(guardian.DeviceKey.String(), "radars: "+why, nil)
+				in.state.BadInput(guardian.String(), "radars: "+why, nil)
 				continue
 			}
 			radars[name] = radar
