@@ -158,6 +158,8 @@ var arrows = map[string][]string{
 	"store/storetest":          {"motion", "store"},
 	"motion/uplink/uplinktest": {"motion/uplink", "motion/uplink/mqtt"},
 	"motion/series/seriestest": {"motion", "motion/series"},
+
+	"motion/jsonwriter/jsonwritertest": {"motion"},
 }
 
 // only lists the modules that few packages may import, most of them one alone.

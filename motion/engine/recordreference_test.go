@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"maps"
@@ -14,6 +13,7 @@ import (
 	"sensegate/motion/engine/state"
 	"sensegate/motion/fault"
 	"sensegate/motion/fuse"
+	"sensegate/motion/jsonwriter/jsonwritertest"
 	"sensegate/store"
 )
 
@@ -43,17 +43,6 @@ type reference struct {
 	leafs    []motion.Leaf
 	radars   map[motion.NodeID]motion.Radar
 	presence map[motion.NodeID]state.Presence
-}
-
-func encoded(t *testing.T, v any, escapeHTML bool) []byte {
-	t.Helper()
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(escapeHTML)
-	if err := enc.Encode(v); err != nil {
-		t.Fatal(err)
-	}
-	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
 }
 
 func referenceOf(t *testing.T, e *engine.Engine, id motion.NetworkID, expand bool) referenceRecord {
@@ -96,7 +85,7 @@ func referenceOf(t *testing.T, e *engine.Engine, id motion.NetworkID, expand boo
 		record.Nodes = nil
 	}
 	if report := r.report(); r.Status != nil || !report.TS.IsZero() {
-		record.LastStatus = encoded(t, tidy(report), true)
+		record.LastStatus = jsonwritertest.ByEncodingJSON(t, jsonwritertest.Tidy(report), true)
 	}
 	return record
 }
@@ -227,25 +216,4 @@ func (r *reference) composeLinks(report *motion.StatusReport) (total, ok int) {
 		report.Leafblower[mac] = choice
 	}
 	return total, ok
-}
-
-// tidy returns a report in which what a device did not send is an empty list or object.
-func tidy(report motion.StatusReport) motion.StatusReport {
-	radars := map[string]motion.Radar{}
-	for name, radar := range report.Radars {
-		if radar.Mem == nil {
-			radar.Mem = map[string]string{}
-		}
-		if radar.Version == nil {
-			radar.Version = motion.Document{}
-		}
-		radar.Load, radar.Links = append([]string{}, radar.Load...), append([]motion.RadarLink{}, radar.Links...)
-		radar.Interfaces = append([]motion.Interface{}, radar.Interfaces...)
-		for i := range radar.Interfaces {
-			radar.Interfaces[i].Routes = append([]motion.Document{}, radar.Interfaces[i].Routes...)
-		}
-		radars[name] = radar
-	}
-	report.Radars = radars
-	return report
 }

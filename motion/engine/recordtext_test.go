@@ -15,6 +15,7 @@ import (
 	"sensegate/motion/engine/state"
 	"sensegate/motion/fuse"
 	"sensegate/motion/jsonwriter"
+	"sensegate/motion/jsonwriter/jsonwritertest"
 	"sensegate/store"
 	"sensegate/store/storetest"
 )
@@ -333,7 +334,7 @@ func sameAsReference(t *testing.T, e *engine.Engine, ids []motion.NetworkID) {
 			}
 			found.Write(&w, i, wanted)
 			want := referenceOf(t, e, id, expand)
-			sameText(t, w.Out, encoded(t, want, false))
+			sameText(t, w.Out, jsonwritertest.ByEncodingJSON(t, want, false))
 			if status, err := e.Inventory.Status(id); err == nil {
 				sameText(t, status, want.LastStatus)
 			} else if string(want.LastStatus) != "null" {

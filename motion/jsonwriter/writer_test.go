@@ -1,7 +1,6 @@
 package jsonwriter
 
 import (
-	"bytes"
 	"encoding/json"
 	"math"
 	"math/rand/v2"
@@ -9,46 +8,8 @@ import (
 	"testing"
 
 	"sensegate/motion"
+	"sensegate/motion/jsonwriter/jsonwritertest"
 )
-
-// byEncodingJSON returns a value as encoding/json writes it, which the answers are compared with.
-func byEncodingJSON(t testing.TB, v any, escapeHTML bool) string {
-	t.Helper()
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(escapeHTML)
-	if err := enc.Encode(v); err != nil {
-		t.Fatal(err)
-	}
-	return out.String()
-}
-
-// tidy returns a report in which what a device did not send is an empty list or object.
-func tidy(r motion.StatusReport) motion.StatusReport {
-	choices, radars := map[string]motion.Choice{}, map[string]motion.Radar{}
-	for mac, c := range r.Leafblower {
-		if c.AP == nil {
-			c.AP = map[string]float64{}
-		}
-		choices[mac] = c
-	}
-	for name, radar := range r.Radars {
-		if radar.Mem == nil {
-			radar.Mem = map[string]string{}
-		}
-		if radar.Version == nil {
-			radar.Version = motion.Document{}
-		}
-		radar.Load, radar.Links = append([]string{}, radar.Load...), append([]motion.RadarLink{}, radar.Links...)
-		radar.Interfaces = append([]motion.Interface{}, radar.Interfaces...)
-		for i := range radar.Interfaces {
-			radar.Interfaces[i].Routes = append([]motion.Document{}, radar.Interfaces[i].Routes...)
-		}
-		radars[name] = radar
-	}
-	r.Leafblower, r.Radars = choices, radars
-	return r
-}
 
 // chance makes values of every shape, the same ones for the same seed.
 type chance struct{ *rand.Rand }
@@ -183,7 +144,7 @@ func FuzzReportsAreWrittenAsByEncodingJSON(f *testing.F) {
 		newChance(seed).fill(reflect.ValueOf(&report).Elem())
 		w := Writer{EscapeHTML: true}
 		w.Report("", &report)
-		wantSame(t, string(w.Out)+"\n", byEncodingJSON(t, tidy(report), true))
+		wantSame(t, string(w.Out), string(jsonwritertest.ByEncodingJSON(t, jsonwritertest.Tidy(report), true)))
 	})
 }
 
@@ -199,7 +160,7 @@ func FuzzValuesAreWrittenAsByEncodingJSON(f *testing.F) {
 		for _, escapeHTML := range []bool{false, true} {
 			w := Writer{EscapeHTML: escapeHTML}
 			w.Value("", values)
-			wantSame(t, string(w.Out)+"\n", byEncodingJSON(t, values, escapeHTML))
+			wantSame(t, string(w.Out), string(jsonwritertest.ByEncodingJSON(t, values, escapeHTML)))
 		}
 	})
 }
