@@ -44,11 +44,7 @@ func (r *recordWriter) compose(w *jsonwriter.Writer, lead string, n *state.Netwo
 	w.Integer(`,"network_id":`, int64(n.ID))
 	w.Text(`,"guardian_id":`, n.Record.GuardianID)
 	w.Raw(`,"shard_id":"local","startup":false`)
-	if n.Record.Paused() {
-		w.Raw(`,"motion_enabled":0`)
-	} else {
-		w.Integer(`,"motion_enabled":`, int64(n.Guardian.MotionEvents.Enabled))
-	}
+	w.Integer(`,"motion_enabled":`, int64(motionEnabled(n)))
 	w.Tripped(`,"motion_tripped":`, n.Tripped(now))
 	w.Number(`,"last_motion":`, float64(n.LastMotion()))
 	r.health(w, count)

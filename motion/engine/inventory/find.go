@@ -35,24 +35,28 @@ func (in *Inventory) NetworkState(id motion.NetworkID) (NetworkState, error) {
 	defer n.Mu.Unlock()
 	current := NetworkState{Network: n.Record, LastMotion: n.LastMotion(), MotionTripped: n.Tripped(now), Nodes: nodesOf(n, present, now)}
 	current.Meta = n.Meta
-	switch {
-	case n.Record.Paused(): // whatever the last report says
-	case n.Status != nil:
-		current.MotionEnabled = n.Status.MotionEnabled
-	default:
-		current.MotionEnabled = n.Guardian.MotionEvents.Enabled
-	}
+	current.MotionEnabled = motionEnabled(n)
 	current.Online, current.LastHeard = sign(n, present, guardian, now)
 	return current, nil
+}
+
+// motionEnabled returns 1 while motion is sensed: as the guardian says, or else the settings; n.Mu is held.
+func motionEnabled(n *state.Network) int {
+	switch {
+	case n.Record.Paused(): // whatever the last report says
+		return 0
+	case n.Status != nil:
+		return n.Status.MotionEnabled
+	}
+	return n.Guardian.MotionEvents.Enabled
 }
 
 // sign returns whether a network is online, and its last sign of life: of the guardian, or of any node; n.Mu is held.
 func sign(n *state.Network, present state.NodePresences, guardian state.NodePresence, now motion.Time) (online bool, lastHeard motion.Time) {
 	online, lastHeard = guardian.Online, max(n.Record.LastHeard, guardian.LastHeard)
 	for _, id := range n.NodeIDs {
-		node := n.Nodes[id]
-		online = online || n.NodeOnline(id, present, now)
-		lastHeard = max(lastHeard, node.LastHeard, present.Of(id).LastHeard, nodeReported(n, node.Name))
+		node := nodeNow(n, id, present, now)
+		online, lastHeard = online || node.Online, max(lastHeard, node.LastHeard)
 	}
 	return online, lastHeard
 }
@@ -76,13 +80,19 @@ func (in *Inventory) NodesOf(n *state.Network) []motion.Node {
 	return nodesOf(n, present, now)
 }
 
+// nodeNow returns a node with Online and LastHeard as they are now; n.Mu is held.
+func nodeNow(n *state.Network, id motion.NodeID, present state.NodePresences, now motion.Time) motion.Node {
+	node := n.Nodes[id]
+	node.Online = n.NodeOnline(id, present, now)
+	node.LastHeard = max(node.LastHeard, present.Of(id).LastHeard, nodeReported(n, node.Name))
+	return node
+}
+
 // nodesOf is NodesOf with the presence of the nodes; n.Mu is held.
 func nodesOf(n *state.Network, present state.NodePresences, now motion.Time) []motion.Node {
 	nodes := make([]motion.Node, 0, len(n.NodeIDs))
 	for _, id := range n.NodeIDs {
-		node := n.Nodes[id]
-		node.Online = n.NodeOnline(id, present, now)
-		node.LastHeard = max(node.LastHeard, present.Of(id).LastHeard, nodeReported(n, node.Name))
+		node := nodeNow(n, id, present, now)
 		if node.Version == nil {
 			node.Version = motion.Document{}
 		}
