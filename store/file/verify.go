@@ -51,8 +51,12 @@ func verifyMapped(mapped mapping, meta meta) (err error) {
 	p := &pages{file: mapped, meta: meta, used: make([]bool, meta.highest)}
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
-		if fault := recover(); fault != nil {
-			err = fmt.Errorf("read page %d: %v", p.reading, fault)
+		switch met := recover().(type) {
+		case nil:
+		case interface{ Addr() uintptr }: // a fault
+			err = fmt.Errorf("read page %d: %v", p.reading, met)
+		default:
+			panic(met)
 		}
 	}()
 	p.used[0], p.used[1] = true, true

@@ -115,3 +115,14 @@ func TestReadingWhatWasCutOffIsAnError(t *testing.T) {
 		t.Error("what lies behind the end is whole")
 	}
 }
+
+// A mistake of the program is not told as one of the disk.
+func TestAMistakeWhileVerifyingStaysAPanic(t *testing.T) {
+	t.Parallel()
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic")
+		}
+	}()
+	_ = verifyMapped(mapping{}, meta{root: 2, highest: 3}) // pages of no bytes
+}
