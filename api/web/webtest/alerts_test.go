@@ -80,8 +80,7 @@ func TestAlertTellsOfMotionWhileAway(t *testing.T) {
 	b.pictures("alerts-list")
 
 	read[string](b, `location.hash = "#/"`)
-	b.waitFor(`document.querySelector(".scene button:nth-of-type(2)") !== null`)
-	b.do(chromedp.Click(chromedp.CSS(".scene button:nth-of-type(2)")))
+	b.pressMoving(".scene button:nth-of-type(2)")
 	b.goTo("#/inbox", "Inbox")
 	b.waitFor(`[...document.querySelectorAll(".notice.unread strong")].some((e) => e.textContent === "Motion while away")`)
 	b.waitFor(`/^\(\d+\) Inbox/.test(document.title) && document.querySelector(".ways .badge") !== null`)
@@ -91,8 +90,8 @@ func TestAlertTellsOfMotionWhileAway(t *testing.T) {
 		t.Error("the inbox scrolls sideways at 320 px")
 	}
 	read[string](b, `location.hash = "#/"`) // back home, so that no more comes
-	b.waitFor(`document.querySelector(".scene button:nth-of-type(1)") !== null`)
-	b.do(chromedp.Click(chromedp.CSS(".scene button:nth-of-type(1)")), chromedp.WaitVisible(chromedp.CSS(".scene button:nth-of-type(1)[aria-pressed=true]")))
+	b.pressMoving(".scene button:nth-of-type(1)")
+	b.do(chromedp.WaitVisible(chromedp.CSS(".scene button:nth-of-type(1)[aria-pressed=true]")))
 	b.goTo("#/inbox", "Inbox")
 	b.press("Mark all as read")
 	b.waitFor(`document.querySelectorAll(".notice.unread").length === 0 && document.title.startsWith("Inbox")`)

@@ -250,7 +250,8 @@ func TestLinkOfTheDemoOpensALivingHome(t *testing.T) {
 	if wide := read[bool](b, "document.documentElement.scrollWidth > 320"); wide {
 		t.Error("at 320 px the page scrolls sideways")
 	}
-	b.do(chromedp.Click(chromedp.CSS(`button[aria-pressed=false]`)), chromedp.WaitVisible(chromedp.CSS(`button[aria-pressed=true]:nth-of-type(2)`)))
+	b.pressMoving(`button[aria-pressed=false]`)
+	b.do(chromedp.WaitVisible(chromedp.CSS(`button[aria-pressed=true]:nth-of-type(2)`)))
 	b.do(chromedp.Click(chromedp.CSS(`.ways .more summary`)), chromedp.Click(chromedp.CSS(`.ways .more a[href="#/me"]`)))
 	b.speak("de")
 	b.do(chromedp.Click(chromedp.CSS(`.ways a[href="#/"]`)), chromedp.WaitVisible(chromedp.CSS(".truth h1")))
