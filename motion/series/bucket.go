@@ -65,6 +65,8 @@ func (a *adder) add(s stretch) bool {
 	case s.kind == absent:
 	case len(s.values) == 0 && len(s.seconds) == 0 && len(a.held.seconds) == 0:
 		a.addZeros(s.start, s.start+int64(s.rows)*a.step)
+	case len(s.seconds) == 0 && len(a.held.seconds) == 0:
+		a.addWhole(s)
 	default:
 		a.addRows(s)
 	}
@@ -92,6 +94,41 @@ func (a *adder) addRows(s stretch) {
 		bucket.add(r, min(seconds, int64(r.seconds)))
 		a.next.add(ts, seconds)
 	}
+}
+
+// addWhole is addRows of active rows whose seconds all hold data and none of which a finer tier holds.
+func (a *adder) addWhole(s stretch) {
+	for i := 0; i < s.rows; {
+		ts := s.start + int64(i)*a.step
+		n := (ts - a.first) / a.bucket
+		stop := min(s.rows, i+int((a.first+(n+1)*a.bucket-ts+a.step-1)/a.step))
+		a.out[n].addRows(&s, i, stop, a.step)
+		a.next.add(ts, int64(stop-i)*a.step)
+		i = stop
+	}
+}
+
+// addRows adds active rows [from, to) of a stretch, each with all its step seconds.
+func (s *sum) addRows(of *stretch, from, to int, step int64) {
+	s.seconds += int64(to-from) * step
+	for _, milli := range of.values[from:to] {
+		s.peak = max(s.peak, milli)
+	}
+	if len(of.motion) > 0 {
+		s.motion += added(of.motion[from:to])
+		s.total += added(cut(of.totals, from, to))
+		return
+	}
+	s.motion += step * added(of.densities[from:to])
+	s.total += step * added(of.values[from:to])
+}
+
+// added returns the sum of values.
+func added[N number](values []N) (all int64) {
+	for _, v := range values {
+		all += int64(v)
+	}
+	return all
 }
 
 // alike reports whether all seconds of a row of step seconds are equal, as in a device's

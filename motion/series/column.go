@@ -146,36 +146,31 @@ func (s *streams) appendCells(dst []byte, cells []cell, share bool) []byte {
 	values, densities := slices.Grow(s.values[:0], len(cells))[:len(cells)], slices.Grow(s.densities[:0], len(cells))[:len(cells)]
 	n, head, current, allFull := 0, len(dst), run{}, true
 	dst = append(dst, 0)
-	for i := 0; i < len(cells); i += current.rows {
-		k := cells[i].kind()
+	for i := 0; i < len(cells); {
+		begin, k := i, cells[i].kind()
 		dst = appendRun(dst, head, current, k)
-		current = run{kind: k, rows: rowsOfKind(cells[i:], k)}
-		if k != active {
-			continue
-		}
-		for _, c := range cells[i : i+current.rows] {
-			if share {
-				values[n] = percent(int(c.value), int(c.frames))
-			} else {
-				values[n], densities[n] = c.value, c.density()
-				allFull = allFull && densities[n] == full
+		switch {
+		case k != active:
+			for ; i < len(cells) && cells[i].kind() == k; i++ {
 			}
-			n++
+		case share:
+			for ; i < len(cells) && cells[i].kind() == active; i++ {
+				values[n] = percent(int(cells[i].value), int(cells[i].frames))
+				n++
+			}
+		default:
+			for ; i < len(cells) && cells[i].kind() == active; i++ {
+				density := cells[i].density()
+				values[n], densities[n] = cells[i].value, density
+				allFull = allFull && density == full
+				n++
+			}
 		}
+		current = run{k, i - begin}
 	}
 	s.values, s.densities = values[:n], densities[:n]
 	dst = appendRun(dst, head, current, (current.kind+1)%kinds)
 	return s.appendPlainStreams(dst, head, share, allFull)
-}
-
-// rowsOfKind returns how many rows from the first on are of a kind.
-func rowsOfKind(cells []cell, k kind) int {
-	for i, c := range cells {
-		if c.kind() != k {
-			return i
-		}
-	}
-	return len(cells)
 }
 
 // appendSums appends the streams of a column that is not plain.

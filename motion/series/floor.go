@@ -14,9 +14,13 @@ const (
 // intensity returns value × 1000, clipped to 0..1000 and rounded, below floorEdge to a multiple of floorStep;
 // it is 0 only if value is not above 0.
 func intensity(value float64) uint16 {
-	milli := quantise(value, 1000)
-	if milli == 0 || milli >= floorEdge {
-		return milli
+	switch milli := value*1000 + 0.5; {
+	case value <= 0:
+		return 0
+	case value >= 1:
+		return 1000
+	case milli >= floorEdge:
+		return uint16(milli)
 	}
 	return floorStep * quantise(value, 1000/floorStep)
 }
@@ -40,15 +44,16 @@ func levels(dst, intensities []uint16) (_ []uint16, ok bool) {
 
 // fromLevels turns levels into intensities. The error is ErrDamaged.
 func fromLevels(levels []uint16) error {
+	most := uint16(0)
 	for i, level := range levels {
-		switch {
-		case level < floorEnd:
-			levels[i] = level * floorStep
-		case level > 1000-floorEdge+floorEnd:
-			return fmt.Errorf("%w: level %d", ErrDamaged, level)
-		default:
-			levels[i] = level - floorEnd + floorEdge
+		milli := level + floorEdge - floorEnd
+		if level < floorEnd {
+			milli = level * floorStep
 		}
+		levels[i], most = milli, max(most, milli)
+	}
+	if most > 1000 {
+		return fmt.Errorf("%w: level %d", ErrDamaged, most-floorEdge+floorEnd)
 	}
 	return nil
 }

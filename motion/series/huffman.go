@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/bits"
+	"slices"
 )
 
 // Canonical Huffman coding (D. A. Huffman, "A method for the construction of minimum-redundancy
@@ -28,6 +29,8 @@ const (
 	mostSymbols  = 31
 	longestCode  = 8
 	widestEscape = 20
+
+	codesInFill = 56 / longestCode // that a bitReader has after a fill
 )
 
 // huffman is a code for the values of a stream.
@@ -255,20 +258,28 @@ func decodeHuffman[N number](c *cursor, dst []N, n int, limit N) ([]N, error) {
 		return dst, fmt.Errorf("%w: Huffman code", ErrDamaged)
 	}
 	table := h.decodingTable()
+	at := len(dst)
+	dst = slices.Grow(dst, n)[:at+n]
 	r := bitReader{b: c.b}
-	for range n {
+	for out := dst[at:]; len(out) > 0; {
 		r.fill()
-		symbol := table[uint8(r.bits)]
-		r.skip(uint(symbol & 0xf))
-		v := symbol >> 4
-		if v == 0 {
-			v = uint32(r.bits & (1<<h.width - 1))
-			r.skip(h.width)
+		for range min(codesInFill, len(out)) {
+			symbol := table[uint8(r.bits)]
+			r.skip(uint(symbol & 0xf))
+			v, escaped := symbol>>4, symbol>>4 == 0
+			if escaped && r.size >= 0 {
+				r.fill()
+				v = uint32(r.bits & (1<<h.width - 1))
+				r.skip(h.width)
+			}
+			if v < 1 || v > uint32(limit) || r.size < 0 {
+				return dst[:at], fmt.Errorf("%w: value stream", ErrDamaged)
+			}
+			out[0], out = N(v), out[1:]
+			if escaped {
+				break
+			}
 		}
-		if v < 1 || v > uint32(limit) || r.size < 0 {
-			return dst, fmt.Errorf("%w: value stream", ErrDamaged)
-		}
-		dst = append(dst, N(v))
 	}
 	c.b = c.b[len(c.b)-r.left():]
 	return dst, nil
