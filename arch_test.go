@@ -60,7 +60,7 @@ var arrows = map[string][]string{
 	},
 	"motion/engine/sensing": {
 		"motion", "motion/csi", "motion/detect", "motion/engine/events", "motion/engine/inventory", "motion/engine/state", "motion/fault", "motion/feed", "motion/fuse",
-		"motion/peer", "motion/series", "motion/setting", "motion/walk", "store",
+		"motion/jsonwriter", "motion/peer", "motion/series", "motion/setting", "motion/walk", "store",
 	},
 	"motion/engine/alerting": {"motion", "motion/alert", "motion/engine/events", "motion/engine/state", "motion/fault", "motion/series", "store"},
 	"motion/engine/insights": {"motion", "motion/alert", "motion/engine/state", "motion/fault", "motion/home", "motion/insight", "motion/series", "store"},

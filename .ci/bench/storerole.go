@@ -156,7 +156,7 @@ func (r *storeRole) do(what string, n int) (map[string]float64, error) {
 }
 
 // size returns the bytes of the file, those of its pages with resolutions that are kept for longer than nine days and
-// so grow on the ninth as on each before, and those of its pages with seconds.
+// so grow on the ninth as on each before, those of its pages with seconds, and those of all pages that are in use.
 func (r *storeRole) size() (map[string]float64, error) {
 	info, err := os.Stat(r.db.Path())
 	if err != nil {
@@ -177,7 +177,7 @@ func (r *storeRole) size() (map[string]float64, error) {
 	}
 	return map[string]float64{
 		"bytes": float64(info.Size()), "filling": float64(filling),
-		"seconds": float64(seconds),
+		"seconds": float64(seconds), "used": float64((layout.Pages - int64(layout.FreePages)) * int64(layout.PageSize)),
 	}, nil
 }
 

@@ -19,19 +19,22 @@ import (
 // victoriaHomes is how many homes the peer stores for a day. Its bytes of a row hardly depend on it.
 const victoriaHomes = 10
 
-// besideVictoria returns rows with VictoriaMetrics as the peer: of disk, with sums as ours keeps them; of our pages with seconds,
-// without sums; and of disk again without, which says what sums cost and has no bound, as the peer does less.
+// besideVictoria returns rows with VictoriaMetrics as the peer: of disk, with sums as ours keeps them; the same without our free
+// pages, which the next commits use and of which the peer has none; of our pages with seconds, without sums; and of disk again
+// without, which says what sums cost and has no bound, as the peer does less.
 func (b *bench) besideVictoria(ctx context.Context, disk figure, size map[string]float64, profile string) []figure {
 	const peer = "VictoriaMetrics, 10 networks"
-	alike, seconds := disk, disk
+	alike, used, seconds := disk, disk, disk
 	alike.Reach, alike.Peer = atMostOfPeer(1), peer+", with the same sums"
 	alike.Peers, alike.Err = b.victoria(ctx, profile, true)
+	used.What, used.Ours = disk.What+": pages in use", disk.Ours*size["used"]/size["bytes"]
+	used.Reach, used.Peer, used.Peers, used.Err = alike.Reach, alike.Peer, alike.Peers, alike.Err
 	seconds.What, seconds.Ours = disk.What+": pages with seconds", disk.Ours*size["seconds"]/size["bytes"]
 	seconds.Reach, seconds.Peer = atMostOfPeer(1), peer+", without sums"
 	seconds.Peers, seconds.Err = b.victoria(ctx, profile, false)
 	all := seconds
 	all.What, all.Ours, all.Reach = disk.What+": with our sums", disk.Ours, bound{}
-	return []figure{alike, seconds, all}
+	return []figure{alike, used, seconds, all}
 }
 
 // victoria stores a day of homes in Debian's VictoriaMetrics, an hour of a series at a time, and returns its bytes of a row, in

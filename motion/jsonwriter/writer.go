@@ -1,5 +1,5 @@
-// Package jsonwriter writes values, documents and status reports as JSON, byte for byte as encoding/json
-// does, in a fraction of its time. It knows nothing of networks and how their reports are made.
+// Package jsonwriter writes values, documents, status reports and live frames as JSON, byte for byte as
+// encoding/json does, in a fraction of its time. It knows nothing of networks and how their reports are made.
 package jsonwriter
 
 import (
@@ -73,14 +73,36 @@ func (w *Writer) Integer(lead string, v int64) {
 // Number writes a number.
 func (w *Writer) Number(lead string, v float64) {
 	size := math.Abs(v)
+	thousandths := int64(math.RoundToEven(v * 1000))
 	switch whole := int64(v); {
 	case size < 1<<53 && float64(whole) == v && (whole != 0 || !math.Signbit(v)):
 		w.Integer(lead, whole)
+	case size < 1e12 && float64(thousandths)/1000 == v && thousandths != 0:
+		w.Out = append(w.Out, lead...)
+		w.thousandths(thousandths)
 	case size >= 1e-6 && size < 1e21:
 		w.Out = append(w.Out, lead...)
 		w.Out = strconv.AppendFloat(w.Out, v, 'f', -1, 64)
 	default: // with an exponent, or none that JSON can say
 		w.Other(lead, v)
+	}
+}
+
+// thousandths writes v ÷ 1000, which is not whole and of less than 16 digits: no other number of so few is the
+// same float64, so that this is what the shortest form of that is.
+func (w *Writer) thousandths(v int64) {
+	if v < 0 {
+		w.Out = append(w.Out, '-')
+		v = -v
+	}
+	rest := byte(v % 10)
+	tenths, hundredths := byte(v/100%10), byte(v/10%10)
+	w.Out = append(strconv.AppendInt(w.Out, v/1000, 10), '.', '0'+tenths)
+	if hundredths|rest != 0 {
+		w.Out = append(w.Out, '0'+hundredths)
+	}
+	if rest != 0 {
+		w.Out = append(w.Out, '0'+rest)
 	}
 }
 

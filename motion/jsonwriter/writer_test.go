@@ -2,9 +2,11 @@ package jsonwriter
 
 import (
 	"encoding/json"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"strconv"
 	"testing"
 
 	"sensegate/motion"
@@ -27,8 +29,8 @@ func (c chance) number() float64 {
 		return math.Float64frombits(c.Uint64N(0x7ff << 52)) // every finite one that is not negative
 	}
 	return []float64{
-		0, math.Copysign(0, -1), 1, -1, 0.5, -0.5, 1e-6, 9.999999e-7, 1e20, 1e21, -1e21, 1 << 53, 1<<53 - 1, 1<<53 + 2, 1764000060.2, math.MaxFloat64, math.SmallestNonzeroFloat64,
-	}[c.IntN(17)]
+		0, math.Copysign(0, -1), 1, -1, 0.5, -0.5, 0.001, -0.01, 7.25, 9.999, 0.0005, 999999999999.999, 1e12 + 0.125, 1e-6, 9.999999e-7, 1e20, 1e21, -1e21, 1 << 53, 1<<53 - 1, 1<<53 + 2, 1764000060.2, math.MaxFloat64, math.SmallestNonzeroFloat64,
+	}[c.IntN(24)]
 }
 
 // any returns a value of a document.
@@ -120,6 +122,10 @@ func (c chance) fill(v reflect.Value) {
 			v.Set(reflect.New(v.Type().Elem()))
 			c.fill(v.Elem())
 		}
+	case reflect.Interface:
+		if value := c.any(2); value != nil {
+			v.Set(reflect.ValueOf(value))
+		}
 	case reflect.String:
 		v.SetString(c.text())
 	case reflect.Float64:
@@ -146,6 +152,30 @@ func FuzzReportsAreWrittenAsByEncodingJSON(f *testing.F) {
 		w.Report("", &report)
 		wantSame(t, string(w.Out), string(jsonwritertest.ByEncodingJSON(t, jsonwritertest.Tidy(report), true)))
 	})
+}
+
+func FuzzLiveFramesAreWrittenAsByEncodingJSON(f *testing.F) {
+	for seed := range uint64(300) {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, seed uint64) {
+		var frame motion.LiveFrame
+		newChance(seed).fill(reflect.ValueOf(&frame).Elem())
+		got, err := LiveFrame(&frame)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantSame(t, string(got), string(jsonwritertest.ByEncodingJSON(t, frame, true)))
+	})
+}
+
+func TestLiveFrameWithANumberThatJSONCannotSayIsRefused(t *testing.T) {
+	t.Parallel()
+	infinite := math.Inf(1)
+	text, err := LiveFrame(&motion.LiveFrame{Data: motion.LiveData{MSAD: []*float64{&infinite}}})
+	if unsupported := new(json.UnsupportedValueError); text != nil || !errors.As(err, &unsupported) {
+		t.Errorf("got %s and %v", text, err)
+	}
 }
 
 func FuzzValuesAreWrittenAsByEncodingJSON(f *testing.F) {
@@ -176,6 +206,24 @@ func wantSame(t *testing.T, got, want string) {
 		at++
 	}
 	t.Fatalf("at byte %d:\n%q\nwant\n%q", at, got[max(0, at-40):min(len(got), at+40)], want[max(0, at-40):min(len(want), at+40)])
+}
+
+func TestThousandthsAreWrittenInTheirShortestForm(t *testing.T) {
+	t.Parallel()
+	c := newChance(1)
+	for digits := int64(1); digits <= 1e15; digits *= 10 {
+		for range 5000 {
+			v := float64(c.Int64N(2*digits)-digits) / 1000
+			if v == 0 {
+				continue // of which there is a negative one too
+			}
+			var w Writer
+			w.Number("", v)
+			if want := strconv.FormatFloat(v, 'f', -1, 64); string(w.Out) != want {
+				t.Fatalf("got %s, want %s", w.Out, want)
+			}
+		}
+	}
 }
 
 func TestNumberThatJSONCannotSayIsNotAnswered(t *testing.T) {

@@ -2,7 +2,6 @@ package sensing
 
 import (
 	"context"
-	"encoding/json"
 	"math"
 	"slices"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"sensegate/motion/engine/state"
 	"sensegate/motion/feed"
 	"sensegate/motion/fuse"
+	"sensegate/motion/jsonwriter"
 )
 
 // Times of live motion.
@@ -149,7 +149,7 @@ func (se *Sensing) publishLive(n *network, s *fuse.Sample) {
 // publishFrame sends a sample to the live readers; n.Mu is held.
 func (se *Sensing) publishFrame(n *network, s *fuse.Sample) {
 	frame := n.frame(s)
-	raw, err := json.Marshal(frame)
+	raw, err := jsonwriter.LiveFrame(&frame)
 	if err != nil {
 		se.state.Log.Error("live frame not sent", "network", n.ID, "err", err)
 		return
@@ -166,19 +166,10 @@ func (n *network) frame(s *fuse.Sample) motion.LiveFrame {
 	if n.Record.Paused() {
 		f.MotionEnabled = 0
 	}
-	for _, figures := range []*[]*float64{&f.Data.MKAI, &f.Data.LRaw, &f.Data.Throughput, &f.Data.MConf, &f.Data.MSAD, &f.Data.Reach} {
-		*figures = make([]*float64, 0, len(s.Links))
-	}
 	for i := range s.Links {
-		l := &s.Links[i]
-		f.Links[i] = n.NameOf(l.Link)
-		f.Data.MKAI = append(f.Data.MKAI, shown(l.Intensity, 3))
-		f.Data.LRaw = append(f.Data.LRaw, shown(l.Raw, 3))
-		f.Data.Throughput = append(f.Data.Throughput, shown(l.Throughput, 3))
-		f.Data.MConf = append(f.Data.MConf, shown(l.MConf, 2))
-		f.Data.MSAD = append(f.Data.MSAD, shown(l.MSAD, 2))
-		f.Data.Reach = append(f.Data.Reach, shown(l.Reach, 2))
+		f.Links[i] = n.NameOf(s.Links[i].Link)
 	}
+	f.Data = figuresOf(s.Links)
 	if places := s.Location(); len(places) > 0 {
 		for i, place := range places {
 			mac := n.Served(place.Link).String()
@@ -205,11 +196,29 @@ func (n *network) frame(s *fuse.Sample) motion.LiveFrame {
 	return f
 }
 
-// shown returns a reading for a live frame, nil when it is absent.
-func shown(r fuse.Reading, decimals int) *float64 {
-	if !r.Known() {
-		return nil
+// figuresOf returns the figures of links for a live frame, in memory that all share; a reading that is absent
+// is nil.
+func figuresOf(links []fuse.LinkSample) motion.LiveData {
+	const figures = 6
+	values, shown := make([]float64, 0, figures*len(links)), make([]*float64, 0, figures*len(links))
+	each := func(decimals int, of func(*fuse.LinkSample) fuse.Reading) []*float64 {
+		begin := len(shown)
+		for i := range links {
+			var v *float64
+			if r := of(&links[i]); r.Known() {
+				values = append(values, motion.Round(float64(r), decimals))
+				v = &values[len(values)-1]
+			}
+			shown = append(shown, v)
+		}
+		return slices.Clip(shown[begin:])
 	}
-	v := motion.Round(float64(r), decimals)
-	return &v
+	return motion.LiveData{
+		MKAI:       each(3, func(l *fuse.LinkSample) fuse.Reading { return l.Intensity }),
+		LRaw:       each(3, func(l *fuse.LinkSample) fuse.Reading { return l.Raw }),
+		Throughput: each(3, func(l *fuse.LinkSample) fuse.Reading { return l.Throughput }),
+		MConf:      each(2, func(l *fuse.LinkSample) fuse.Reading { return l.MConf }),
+		MSAD:       each(2, func(l *fuse.LinkSample) fuse.Reading { return l.MSAD }),
+		Reach:      each(2, func(l *fuse.LinkSample) fuse.Reading { return l.Reach }),
+	}
 }
