@@ -89,10 +89,18 @@ func (b *Block) Empty() bool {
 // Index finds or adds series id. The index is valid for the life of the block. ok is false when
 // the block already holds MaxSeries or id is longer than 255 bytes.
 func (b *Block) Index(id ID) (i int, ok bool) {
-	if b.likely < len(b.columns) && b.columns[b.likely].id == id { // frames name their series in the same order
+	if i = b.likely; b.isAt(i, id) {
 		b.likely++
-		return b.likely - 1, true
+		return i, true
 	}
+	return b.find(id)
+}
+
+// isAt reports whether series id is column i.
+func (b *Block) isAt(i int, id ID) bool { return i < len(b.columns) && b.columns[i].id == id }
+
+// find is Index of a series that is not the likely one.
+func (b *Block) find(id ID) (i int, ok bool) {
 	i = slices.IndexFunc(b.columns, func(c column) bool { return c.id == id })
 	b.likely = i + 1
 	if i >= 0 {
@@ -131,17 +139,24 @@ func (b *Block) AddFrame(ts int64, frame []Value) {
 	if !ok {
 		return
 	}
-	var added span
+	added := false
 	for k := range frame {
-		if math.IsNaN(frame[k].Value) {
+		v := &frame[k]
+		if math.IsNaN(v.Value) {
 			continue
 		}
-		if i, ok := b.Index(frame[k].ID); ok {
-			b.columns[i].add(r, frame[k].Value)
-			added = span{r, r + 1}
+		i := b.likely // as Index, without a call: frames name their series in the same order
+		if b.isAt(i, v.ID) {
+			b.likely++
+		} else if i, ok = b.find(v.ID); !ok {
+			continue
 		}
+		b.columns[i].add(r, v.Value)
+		added = true
 	}
-	b.changed = b.changed.join(added)
+	if added {
+		b.changed = b.changed.join(span{r, r + 1})
+	}
 }
 
 // FillFrame calls Fill for each value of a frame.
