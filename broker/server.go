@@ -14,12 +14,14 @@ import (
 	"log/slog"
 	"net"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
 
 	mqtt "github.com/mochi-mqtt/server/v2"
+	"github.com/mochi-mqtt/server/v2/packets"
 
 	"sensegate/broker/guard"
 )
@@ -93,8 +95,8 @@ func options(limits guard.Config, log *slog.Logger) *mqtt.Options {
 	caps.Compatibilities.NoInheritedPropertiesOnAck = true
 	return &mqtt.Options{
 		Capabilities:            caps,
-		ClientNetReadBufferSize: 64, // the guard has the buffer
-		SysTopicResendInterval:  60,
+		ClientNetReadBufferSize: 64,                    // the guard has the buffer
+		SysTopicResendInterval:  100 * 365 * 24 * 3600, // never: see forgetOwnTopics
 		Logger:                  slog.New(newQuiet(log.Handler())),
 	}
 }
@@ -170,8 +172,19 @@ func (s *Server) Run(ctx context.Context) error {
 	if err := s.mqtt.Serve(); err != nil {
 		return fmt.Errorf("serve: %w", err)
 	}
+	s.forgetOwnTopics()
 	<-ctx.Done()
 	return s.stop(guarded)
+}
+
+// forgetOwnTopics drops what the library retains about itself, under $SYS, when it begins to serve: nobody may
+// read it, and the library copies all that is retained each second.
+func (s *Server) forgetOwnTopics() {
+	for topic := range s.mqtt.Topics.Retained.GetAll() {
+		if strings.HasPrefix(topic, mqtt.SysPrefix) {
+			s.mqtt.Topics.RetainMessage(packets.Packet{TopicName: topic})
+		}
+	}
 }
 
 // Ready returns nil until Run has ended, then why no client is served any more.

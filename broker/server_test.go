@@ -13,6 +13,7 @@ import (
 	"math/big"
 	"net"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,6 +22,21 @@ import (
 
 	"github.com/mochi-mqtt/server/v2/packets"
 )
+
+// TestNothingIsRetainedOfTheLibrary: its topics about itself go once it serves.
+func TestNothingIsRetainedOfTheLibrary(t *testing.T) {
+	t.Parallel()
+	r := start(t, newSink(), nil)
+	end := time.Now().Add(time.Minute)
+	for none := 0; none < 10; time.Sleep(5 * time.Millisecond) { // times in a row, as it may be about to retain the first one
+		if time.Now().After(end) {
+			t.Fatalf("%d topics are retained", r.mqtt.Topics.Retained.Len())
+		}
+		if none++; atomic.LoadInt64(&r.mqtt.Info.Time) == 0 || r.mqtt.Topics.Retained.Len() > 0 {
+			none = 0
+		}
+	}
+}
 
 func TestPortInUseIsSaidAtTheStart(t *testing.T) {
 	t.Parallel()
