@@ -7,8 +7,8 @@ import (
 	"sensegate/motion"
 )
 
-// LiveFrame returns a live frame as json.Marshal does. The error is a *json.UnsupportedValueError, for a
-// number that JSON cannot say.
+// LiveFrame returns a live frame, whose Loc has texts and numbers, as json.Marshal does. The error is a
+// *json.UnsupportedValueError, for a number that JSON cannot say.
 func LiveFrame(f *motion.LiveFrame) (text []byte, err error) {
 	defer func() {
 		if v := recover(); v != nil {

@@ -73,18 +73,19 @@ func (w *Writer) Integer(lead string, v int64) {
 // Number writes a number.
 func (w *Writer) Number(lead string, v float64) {
 	size := math.Abs(v)
-	thousandths := int64(math.RoundToEven(v * 1000))
 	switch whole := int64(v); {
 	case size < 1<<53 && float64(whole) == v && (whole != 0 || !math.Signbit(v)):
 		w.Integer(lead, whole)
-	case size < 1e12 && float64(thousandths)/1000 == v && thousandths != 0:
-		w.Out = append(w.Out, lead...)
-		w.thousandths(thousandths)
-	case size >= 1e-6 && size < 1e21:
-		w.Out = append(w.Out, lead...)
-		w.Out = strconv.AppendFloat(w.Out, v, 'f', -1, 64)
-	default: // with an exponent, or none that JSON can say
+		return
+	case size < 1e-6, size >= 1e21, math.IsNaN(v): // with an exponent, or none that JSON can say
 		w.Other(lead, v)
+		return
+	}
+	w.Out = append(w.Out, lead...)
+	if thousandths := int64(math.RoundToEven(v * 1000)); size < 1e12 && float64(thousandths)/1000 == v {
+		w.thousandths(thousandths)
+	} else {
+		w.Out = strconv.AppendFloat(w.Out, v, 'f', -1, 64)
 	}
 }
 
@@ -201,7 +202,7 @@ func (w *Writer) Other(lead string, v any) {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(w.EscapeHTML)
 	if err := enc.Encode(v); err != nil {
-		panic(fmt.Errorf("encode answer: %w", err))
+		panic(fmt.Errorf("write JSON: %w", err))
 	}
 	w.Out = w.Out[:len(w.Out)-1] // the line's end
 }

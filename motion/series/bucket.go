@@ -101,15 +101,15 @@ func (a *adder) addWhole(s stretch) {
 	for i := 0; i < s.rows; {
 		ts := s.start + int64(i)*a.step
 		n := (ts - a.first) / a.bucket
-		stop := min(s.rows, i+int((a.first+(n+1)*a.bucket-ts+a.step-1)/a.step))
-		a.out[n].addRows(&s, i, stop, a.step)
+		stop := i + rowsBefore(a.first+(n+1)*a.bucket-ts, a.step, s.rows-i)
+		a.out[n].addWhole(&s, i, stop, a.step)
 		a.next.add(ts, int64(stop-i)*a.step)
 		i = stop
 	}
 }
 
-// addRows adds active rows [from, to) of a stretch, each with all its step seconds.
-func (s *sum) addRows(of *stretch, from, to int, step int64) {
+// addWhole adds active rows [from, to) of a stretch, each with all its step seconds.
+func (s *sum) addWhole(of *stretch, from, to int, step int64) {
 	s.seconds += int64(to-from) * step
 	for _, milli := range of.values[from:to] {
 		s.peak = max(s.peak, milli)

@@ -42,7 +42,7 @@ func levels(dst, intensities []uint16) (_ []uint16, ok bool) {
 	return dst, true
 }
 
-// fromLevels turns levels into intensities. The error is ErrDamaged.
+// fromLevels turns levels, of at most 1000, into intensities. The error is ErrDamaged.
 func fromLevels(levels []uint16) error {
 	most := uint16(0)
 	for i, level := range levels {
@@ -53,7 +53,7 @@ func fromLevels(levels []uint16) error {
 		levels[i], most = milli, max(most, milli)
 	}
 	if most > 1000 {
-		return fmt.Errorf("%w: level %d", ErrDamaged, most-floorEdge+floorEnd)
+		return fmt.Errorf("%w: intensity %d", ErrDamaged, most)
 	}
 	return nil
 }

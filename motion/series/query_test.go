@@ -308,6 +308,24 @@ func TestSharesKeepOneBucketAndTheirOwnNulls(t *testing.T) {
 	}
 }
 
+// TestSumsOfMoreSecondsThanAnIntOf32BitsHas shows something where an int has 32 bits alone.
+func TestSumsOfMoreSecondsThanAnIntOf32BitsHas(t *testing.T) {
+	t.Parallel()
+	const start = 1_764_000_000
+	kitchen := motion.MAC{2, 0xbb, 0, 0, 0, 0x31}
+	b := series.NewBlock(series.Second, start)
+	for ts := range int64(10) {
+		b.AddFrame(start+ts, []series.Value{{ID: series.Location(kitchen), Value: 0.5}})
+	}
+	set, _ := series.NewSet(b.AppendValue(nil))
+	for _, from := range []int64{0, start} {
+		locations, err := set.Locations(from, 1<<32)
+		if err != nil || !slices.Equal(locations, []series.LocationShare{{MAC: kitchen, Density: 50, Seconds: 5}}) {
+			t.Errorf("Locations from second %d = %+v, %v", from, locations, err)
+		}
+	}
+}
+
 // blockOf returns the sealed block of the network's finished figures from start.
 func blockOf(t testing.TB, tier series.Tier, start int64, figures ...float64) []byte {
 	t.Helper()
