@@ -51,11 +51,7 @@ func (b *browser) violations() []violation {
 		}
 		read[bool](b, source+`;true`)
 	}
-	found, err := chromedp.Run(b.ctx, chromedp.Evaluate[[]violation](runAxe, chromedp.EvalAwaitPromise))
-	if err != nil {
-		b.fail(err)
-	}
-	return found
+	return awaited[[]violation](b, runAxe)
 }
 
 func TestAxeIsAsReleased(t *testing.T) {

@@ -127,12 +127,8 @@ func (b *browser) shot(name string) {
 		b.scheme(scheme)
 		tall := read[int64](b, `Math.max(844, document.documentElement.scrollHeight)`)
 		b.resize(390, tall)
-		png, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
-		if err == nil {
-			err = os.WriteFile(filepath.Join(pictureFolder, name+"-"+scheme+".png"), png, 0o644)
-		}
-		if err != nil {
-			b.fail(err)
+		if err := os.WriteFile(filepath.Join(pictureFolder, name+"-"+scheme+".png"), b.picture(), 0o644); err != nil {
+			b.t.Fatal(err)
 		}
 		b.resize(390, 844)
 	}
@@ -417,12 +413,8 @@ func TestFirstRunWithoutAGateway(t *testing.T) {
 // status asks an operation of the app as the page's session, and returns the status.
 func (b *browser) status(method, path string) int {
 	b.t.Helper()
-	got, err := chromedp.Run(b.ctx, chromedp.Evaluate[int](fmt.Sprintf(
-		`fetch(%q, {method: %q, headers: {"X-Sensegate": localStorage.getItem("sensegate-proof")}}).then((a) => a.status)`, path, method), chromedp.EvalAwaitPromise))
-	if err != nil {
-		b.fail(err)
-	}
-	return got
+	return awaited[int](b, fmt.Sprintf(
+		`fetch(%q, {method: %q, headers: {"X-Sensegate": localStorage.getItem("sensegate-proof")}}).then((a) => a.status)`, path, method))
 }
 
 // TestHandOver: the installer hands the home to somebody whose phone is in another time zone, stays

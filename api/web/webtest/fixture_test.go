@@ -12,7 +12,6 @@ import (
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/page"
-	"github.com/chromedp/chromedp"
 
 	"sensegate/api/web"
 	"sensegate/motion/fault"
@@ -110,18 +109,13 @@ func (b *browser) signedIn() {
 // beforePages runs a script before those of each page that is opened from now on.
 func (b *browser) beforePages(script string) {
 	b.t.Helper()
-	if _, err := chromedp.Call(b.ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: script}); err != nil {
-		b.fail(err)
-	}
+	command(b, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: script})
 }
 
 // scheme makes the page light or dark, without animations.
 func (b *browser) scheme(name string) {
 	b.t.Helper()
-	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
+	command(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
 		{Name: "prefers-color-scheme", Value: name}, {Name: "prefers-reduced-motion", Value: "reduce"},
-	}}
-	if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, media); err != nil {
-		b.fail(err)
-	}
+	}})
 }

@@ -130,9 +130,7 @@ func (b *browser) wantNarrow(what string) {
 func (b *browser) wantFile(day string) {
 	b.t.Helper()
 	folder := b.t.TempDir()
-	if _, err := chromedp.Call(b.ctx, cdp.SetDownloadBehavior, cdp.SetDownloadBehaviorParams{Behavior: "allow", DownloadPath: folder}); err != nil {
-		b.fail(err)
-	}
+	command(b, cdp.SetDownloadBehavior, cdp.SetDownloadBehaviorParams{Behavior: "allow", DownloadPath: folder})
 	read[bool](b, `[...document.querySelectorAll("main button")].find((e) => e.textContent.includes("CSV")).click() === undefined`)
 	file := filepath.Join(folder, "sensegate-"+day+"-day.csv")
 	again := time.NewTicker(50 * time.Millisecond)

@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/chromedp"
 
 	"sensegate/api/appliance"
@@ -111,11 +112,9 @@ func open(t *testing.T, width, height int64, more ...chromedp.ExecAllocatorOptio
 	if _, err := exec.LookPath("chromium"); err != nil {
 		t.Fatal("no chromium: install it")
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
-	t.Cleanup(cancel)
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath("chromium"), chromedp.NoSandbox,
 		chromedp.Flag("host-resolver-rules", "MAP "+lanName+" 127.0.0.1"), chromedp.Flag("lang", "en-GB"))
-	ctx, cancel = chromedp.NewExecAllocator(ctx, append(options, more...)...)
+	ctx, cancel := chromedp.NewExecAllocator(context.Background(), append(options, more...)...)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)
@@ -171,27 +170,53 @@ func (b *browser) resize(width, height int64) {
 // do runs actions. When one fails the test ends, and shows the page.
 func (b *browser) do(actions ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, 2*time.Minute)
-	defer cancel()
-	if err := chromedp.Do(ctx, actions...); err != nil {
-		b.fail(err)
+	for _, action := range actions {
+		run(b, action)
 	}
 }
 
 func (b *browser) fail(err error) {
 	b.t.Helper()
-	page, _ := chromedp.Run(b.ctx, chromedp.OuterHTML(chromedp.CSS("body")))
+	ctx, cancel := context.WithTimeout(b.ctx, 10*time.Second)
+	defer cancel()
+	page, _ := chromedp.Run(ctx, chromedp.OuterHTML(chromedp.CSS("body")))
 	b.t.Fatalf("%v; the page is %s", err, page)
 }
 
 // read returns the value of a script's expression.
 func read[T any](b *browser, expression string) T {
 	b.t.Helper()
-	value, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression))
+	return run(b, chromedp.Evaluate[T](expression))
+}
+
+// awaited returns what the promise of a script's expression becomes.
+func awaited[T any](b *browser, expression string) T {
+	b.t.Helper()
+	return run(b, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+}
+
+// run returns what an action gives. When it fails the test ends, and shows the page.
+func run[R any](b *browser, action chromedp.Action[R]) R {
+	b.t.Helper()
+	return step(b, func(ctx context.Context) (R, error) { return chromedp.Run(ctx, action) })
+}
+
+// command calls a command of the browser.
+func command[P, R any](b *browser, c cdp.Command[P, R], params P) R {
+	b.t.Helper()
+	return step(b, func(ctx context.Context) (R, error) { return chromedp.Call(ctx, c, params) })
+}
+
+// step has two minutes. A whole test has no limit of its own: how long it takes depends on the machine.
+func step[R any](b *browser, take func(context.Context) (R, error)) R {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, 2*time.Minute)
+	defer cancel()
+	result, err := take(ctx)
 	if err != nil {
 		b.fail(err)
 	}
-	return value
+	return result
 }
 
 // waitFor waits until an expression is true.
@@ -217,12 +242,8 @@ func (b *browser) pictures(name string) {
 		for _, scheme := range []string{"light", "dark"} {
 			b.resize(width, 844)
 			b.scheme(scheme)
-			png, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
-			if err == nil {
-				err = os.WriteFile(filepath.Join(pictureFolder, name+"-"+size+"-"+scheme+".png"), png, 0o644)
-			}
-			if err != nil {
-				b.fail(err)
+			if err := os.WriteFile(filepath.Join(pictureFolder, name+"-"+size+"-"+scheme+".png"), b.picture(), 0o644); err != nil {
+				b.t.Fatal(err)
 			}
 		}
 	}

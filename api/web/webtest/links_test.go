@@ -7,9 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/chromedp"
-
 	"sensegate/api/appliance"
 	"sensegate/firmware-sim/scenario"
 	"sensegate/firmware-sim/sim"
@@ -68,14 +65,4 @@ func manyLinks(b *browser, links int) string {
 		t.Fatal(err)
 	}
 	return "http://" + address + "/#demo=" + code
-}
-
-// command calls a command of the browser.
-func command[P, R any](b *browser, c cdp.Command[P, R], params P) R {
-	b.t.Helper()
-	result, err := chromedp.Call(b.ctx, c, params)
-	if err != nil {
-		b.fail(err)
-	}
-	return result
 }

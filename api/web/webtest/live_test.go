@@ -171,20 +171,14 @@ func TestLiveDrawsWhatIsSensed(t *testing.T) {
 	b.waitFor(`document.querySelector(".plot").getAttribute("aria-label").includes("5 minutes")`)
 	b.pressAny("1 min")
 	busy := func() float64 {
-		got, err := chromedp.Call(b.ctx, performance.GetMetrics, cdp.Empty{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range got.Metrics {
+		for _, m := range command(b, performance.GetMetrics, cdp.Empty{}).Metrics {
 			if m.Name == "TaskDuration" {
 				return m.Value
 			}
 		}
 		return 0
 	}
-	if _, err := chromedp.Call(b.ctx, performance.Enable, performance.EnableParams{}); err != nil {
-		t.Fatal(err)
-	}
+	command(b, performance.Enable, performance.EnableParams{})
 	if testing.Verbose() { // a figure to look at, not to fail by
 		before := busy()
 		time.Sleep(20 * time.Second)

@@ -74,11 +74,7 @@ func TestPicturesAreAsKept(t *testing.T) {
 // picture returns what is shown, as PNG.
 func (b *browser) picture() []byte {
 	b.t.Helper()
-	raw, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
-	if err != nil {
-		b.fail(err)
-	}
-	return raw
+	return run(b, chromedp.CaptureScreenshot())
 }
 
 // compare compares what is shown with the picture of a name.

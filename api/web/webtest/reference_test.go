@@ -51,10 +51,7 @@ func TestReferenceShowsEveryOperation(t *testing.T) {
 			Want, Got, Tags, Headings []string
 			Empty                     bool
 		}
-		f, err := chromedp.Run(b.ctx, chromedp.Evaluate[found](operationsOf, chromedp.EvalAwaitPromise))
-		if err != nil {
-			b.fail(err)
-		}
+		f := awaited[found](b, operationsOf)
 		if !slices.Equal(f.Want, f.Got) || len(f.Got) < 20 || !slices.Equal(f.Tags, f.Headings) || !f.Empty {
 			t.Errorf("%s: the document has %v of %v, the page shows %v of %v; nothing inside: %v", base, f.Want, f.Tags, f.Got, f.Headings, f.Empty)
 		}
@@ -243,8 +240,7 @@ func TestReferenceSaysWhatIsMissing(t *testing.T) {
 	b.do(chromedp.Click(chromedp.CSS("main button")), chromedp.WaitVisible(chromedp.CSS(".operation")))
 	command(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 	b.do(chromedp.Navigate("about:blank"), chromedp.Navigate(s.URL+"/docs/"), chromedp.WaitVisible(chromedp.CSS("noscript p")))
-	link, err := chromedp.Run(b.ctx, chromedp.AttributeValue(chromedp.CSS("noscript a"), "href"))
-	if err != nil || link.Value != "/core/openapi.json" {
-		t.Errorf("the document is at %q, %v", link.Value, err)
+	if link := run(b, chromedp.AttributeValue(chromedp.CSS("noscript a"), "href")); link.Value != "/core/openapi.json" {
+		t.Errorf("the document is at %q", link.Value)
 	}
 }

@@ -106,13 +106,11 @@ func TestWithoutJavaScript(t *testing.T) {
 	b := open(t, 390, 844)
 	command(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 	b.do(chromedp.Navigate(fixed(t, nil)), chromedp.WaitVisible(chromedp.CSS("noscript p")))
-	text, err := chromedp.Run(b.ctx, chromedp.Text(chromedp.CSS("noscript p")))
-	if err != nil || !strings.Contains(text, "needs JavaScript") {
-		t.Errorf("%q, %v", text, err)
+	if text := run(b, chromedp.Text(chromedp.CSS("noscript p"))); !strings.Contains(text, "needs JavaScript") {
+		t.Errorf("%q", text)
 	}
-	link, err := chromedp.Run(b.ctx, chromedp.AttributeValue(chromedp.CSS("noscript a"), "href"))
-	if err != nil || link.Value != "/docs/" {
-		t.Errorf("the interface is at %q, %v", link.Value, err)
+	if link := run(b, chromedp.AttributeValue(chromedp.CSS("noscript a"), "href")); link.Value != "/docs/" {
+		t.Errorf("the interface is at %q", link.Value)
 	}
 }
 
@@ -168,9 +166,8 @@ func TestNeighbourServiceLearnsNothing(t *testing.T) {
 		"a websocket": `new Promise((yes, no) => { const w = new WebSocket("ws://` + s.HTTP + `/api/v1/motions", ["sensegate.v1", "ticket.none"]);
 			w.onopen = () => yes("open"); w.onerror = () => no("refused"); })`,
 	} {
-		outcome, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](ask+`.then(() => "done", () => "refused")`, chromedp.EvalAwaitPromise))
-		if err != nil || outcome != "refused" {
-			t.Errorf("the neighbour's page: %s: %s %v", name, outcome, err)
+		if outcome := awaited[string](b, ask+`.then(() => "done", () => "refused")`); outcome != "refused" {
+			t.Errorf("the neighbour's page: %s: %s", name, outcome)
 		}
 	}
 	b.do(chromedp.Navigate("http://"+s.HTTP), chromedp.WaitVisible(chromedp.CSS(".truth h1"))) // the session goes on
