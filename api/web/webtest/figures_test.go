@@ -367,6 +367,9 @@ func (b *browser) tab(address, proof string) *browser {
 	ctx, cancel := chromedp.NewContext(b.ctx)
 	b.t.Cleanup(cancel)
 	further := &browser{t: b.t, ctx: ctx}
+	if err := chromedp.Do(ctx); err != nil { // a tab is alive for as long as the context that it begins with, which a step's is not
+		b.fail(err)
+	}
 	further.beforePages(`location.protocol === "http:" && sessionStorage.setItem("sensegate-proof", "` + proof + `")`)
 	further.do(chromedp.Navigate(address), chromedp.WaitVisible(chromedp.CSS(".truth h1")))
 	return further
