@@ -263,23 +263,30 @@ func decodeHuffman[N number](c *cursor, dst []N, n int, limit N) ([]N, error) {
 	r := bitReader{b: c.b}
 	for out := dst[at:]; len(out) > 0; {
 		r.fill()
-		for range min(codesInFill, len(out)) {
-			symbol := table[uint8(r.bits)]
-			r.skip(uint(symbol & 0xf))
-			v, escaped := symbol>>4, symbol>>4 == 0
-			if escaped && r.size >= 0 {
-				r.fill()
-				v = uint32(r.bits & (1<<h.width - 1))
-				r.skip(h.width)
-			}
-			if v < 1 || v > uint32(limit) || r.size < 0 {
-				return dst[:at], fmt.Errorf("%w: value stream", ErrDamaged)
-			}
-			out[0], out = N(v), out[1:]
-			if escaped {
+		bits, size, n, v := r.bits, r.size, 0, uint32(0) // in registers
+		most := min(codesInFill, len(out))
+		for ; n < most; n++ {
+			entry := table[uint8(bits)]
+			length := entry & 0xf
+			bits >>= length
+			size -= int(length)
+			if v = entry >> 4; v-1 >= uint32(limit) { // the escape, which is 0, or too much
 				break
 			}
+			out[n] = N(v)
 		}
+		r.bits, r.size = bits, size
+		if n < most && v == 0 && size >= 0 {
+			r.fill()
+			v = uint32(r.bits & (1<<h.width - 1))
+			r.skip(h.width)
+			out[n] = N(v)
+			n++
+		}
+		if v < 1 || v > uint32(limit) || r.size < 0 {
+			return dst[:at], fmt.Errorf("%w: value stream", ErrDamaged)
+		}
+		out = out[n:]
 	}
 	c.b = c.b[len(c.b)-r.left():]
 	return dst, nil

@@ -139,19 +139,24 @@ func (b *Block) AddFrame(ts int64, frame []Value) {
 	if !ok {
 		return
 	}
-	added := false
+	added, next := false, 0 // the series that is likely next: frames name them in the order of the first
 	for k := range frame {
 		v := &frame[k]
 		if math.IsNaN(v.Value) {
 			continue
 		}
-		i := b.likely // as Index, without a call: frames name their series in the same order
-		if b.isAt(i, v.ID) {
-			b.likely++
-		} else if i, ok = b.find(v.ID); !ok {
-			continue
+		i := next
+		if !b.isAt(i, v.ID) {
+			if i, ok = b.find(v.ID); !ok {
+				continue
+			}
 		}
-		b.columns[i].add(r, v.Value)
+		next = i + 1
+		if c := &b.columns[i]; c.share { // as column.add, without a call
+			c.cells[r].addShare(v.Value)
+		} else {
+			c.cells[r].addIntensity(intensity(v.Value))
+		}
 		added = true
 	}
 	if added {
@@ -212,21 +217,19 @@ func (c *column) add(r int, value float64) {
 	if c.share {
 		c.cells[r].addShare(value)
 	} else {
-		c.cells[r].addIntensity(value)
+		c.cells[r].addIntensity(intensity(value))
 	}
 }
 
-func (c *cell) addIntensity(value float64) {
-	milli := intensity(value)
+func (c *cell) addIntensity(milli uint16) {
 	c.value = max(c.value, milli)
-	if c.frames < math.MaxUint8 {
-		c.frames++
-		if milli > 0 {
-			c.above++
-		}
-	} else if milli > 0 {
-		c.above = max(c.above, 1) // no row has an intensity and no frame above 0
+	above := uint8(min(milli, 1))
+	if c.frames == math.MaxUint8 {
+		c.above = max(c.above, above) // no row has an intensity and no frame above 0
+		return
 	}
+	c.frames++
+	c.above += above
 }
 
 func (c *cell) addShare(value float64) {

@@ -26,15 +26,17 @@ const (
 // from the lowest up; the last byte is padded with 0. An upper part of escapeOnes or more is
 // written as escapeOnes 1 bits and the value itself in 16 bits, of a sum (uint32) in 20.
 const (
-	escapeOnes = 24
-	startK     = 5  // for the first error, which becomes the first mean
-	meanShift  = 4  // fraction bits of the running mean of values
-	meanRate   = 2  // the mean moves by 1/4 of each error
-	errorShift = 3  // fraction bits of the running mean of errors, which moves by 1/8
-	ln2        = 11 // ÷ 16
+	escapeOnes  = 24
+	longestRice = 45 // bits of a code: less than escapeOnes, a 0 and k, of a sum at most 21
+	startK      = 5  // for the first error, which becomes the first mean
+	meanShift   = 4  // fraction bits of the running mean of values
+	meanRate    = 2  // the mean moves by 1/4 of each error
+	errorShift  = 3  // fraction bits of the running mean of errors, which moves by 1/8
+	ln2         = 11 // ÷ 16
 )
 
-// model is the state that writer and reader share before each value.
+// model is the state that writer and reader share before each value. Its methods take and return
+// it by value, so that it stays in registers.
 type model struct {
 	mean   int // of the values, with meanShift fraction bits
 	errors int // mean of the folded errors, with errorShift fraction bits
@@ -56,9 +58,10 @@ func newModel[N number](first N) model {
 	return model{mean: int(first) << meanShift, errors: -1, k: startK}
 }
 
-func (m *model) foretold() int { return (m.mean + 1<<(meanShift-1)) >> meanShift }
+func (m model) foretold() int { return (m.mean + 1<<(meanShift-1)) >> meanShift }
 
-func (m *model) learn(v, folded int) {
+// learned returns the model after value v.
+func (m model) learned(v, folded int) model {
 	m.mean += (v<<meanShift - m.mean) >> meanRate
 	if m.errors < 0 {
 		m.errors = folded << errorShift
@@ -66,6 +69,7 @@ func (m *model) learn(v, folded int) {
 		m.errors += folded - m.errors>>errorShift
 	}
 	m.k = uint(bits.Len(uint(m.errors*ln2) >> (4 + errorShift)))
+	return m
 }
 
 func fold(e int) int   { return e<<1 ^ e>>(bits.UintSize-1) }
@@ -143,31 +147,29 @@ func appendRuns[N number](dst []byte, values []N) []byte {
 
 func appendRice[N number](dst []byte, values []N) []byte {
 	dst = binary.AppendUvarint(append(dst, codingRice), uint64(values[0]))
-	m := newModel(values[0])
-	plain := plainBits[N]()
+	m, plain := newModel(values[0]), plainBits[N]()
+	dst = slices.Grow(dst, 6*len(values)+8) // a value takes 44 bits at most
+	out, n := dst[:cap(dst)], len(dst)
 	var pending uint64
 	var size uint
 	for _, v := range values[1:] {
-		folded := fold(int(v) - m.foretold())
-		if upper := uint(folded) >> m.k; upper < escapeOnes {
-			lower := uint64(folded) & (1<<m.k - 1)
-			pending |= (1<<upper - 1 | lower<<(upper+1)) << size
-			size += upper + 1 + m.k
+		folded, k := fold(int(v)-m.foretold()), m.k&63 // a processor shifts by less than 64 in one instruction
+		upper := uint(folded) >> k
+		if upper < escapeOnes {
+			lower := uint64(uint(folded) - upper<<k)
+			pending |= ((lower<<1|1)<<upper - 1) << (size & 63)
+			size += upper + 1 + k
 		} else {
-			pending |= (1<<escapeOnes - 1 | uint64(v)<<escapeOnes) << size
+			pending |= (1<<escapeOnes - 1 | uint64(v)<<escapeOnes) << (size & 63)
 			size += escapeOnes + plain
 		}
-		if cap(dst)-len(dst) < 8 {
-			dst = slices.Grow(dst, max(len(values), 8))
-		}
-		n := len(dst)
-		binary.LittleEndian.PutUint64(dst[n:n+8], pending) // all of it: what is no whole byte is written again
-		whole := size >> 3
-		dst = dst[:n+int(whole)]
-		pending >>= whole << 3
+		binary.LittleEndian.PutUint64(out[n:], pending) // all of it: what is no whole byte is written again
+		n += int(size >> 3)
+		pending >>= size &^ 7 & 63
 		size &= 7
-		m.learn(int(v), folded)
+		m = m.learned(int(v), folded)
 	}
+	dst = out[:n]
 	if size > 0 {
 		dst = append(dst, byte(pending))
 	}
@@ -228,26 +230,34 @@ func decodeRice[N number](c *cursor, dst []N, n int, limit N) ([]N, error) {
 	dst = append(dst, N(first))
 	m := newModel(N(first))
 	r, plain := bitReader{b: c.b}, plainBits[N]()
+	word, size := r.bits, r.size // in registers
 	for range n - 1 {
-		r.fill()
+		if size < longestRice {
+			r.bits, r.size = word, size
+			r.fill()
+			word, size = r.bits, r.size
+		}
 		var v, folded int
-		if upper := uint(bits.TrailingZeros64(^r.bits)); upper < escapeOnes {
-			r.skip(upper + 1)
-			folded = int(upper<<m.k | uint(r.bits)&(1<<m.k-1))
-			r.skip(m.k)
+		if upper := uint(bits.TrailingZeros64(^word)); upper < escapeOnes {
+			k := m.k & 63
+			word >>= upper + 1
+			folded = int(upper<<k | uint(word)&(1<<k-1))
+			word >>= k
+			size -= int(upper + 1 + k)
 			v = m.foretold() + unfold(folded)
 		} else {
-			r.skip(escapeOnes)
-			v = int(r.bits & (1<<plain - 1))
-			r.skip(plain)
+			v = int(word >> escapeOnes & (1<<plain - 1))
+			word >>= escapeOnes + plain
+			size -= escapeOnes + int(plain)
 			folded = fold(v - m.foretold())
 		}
-		if v < 1 || v > int(limit) || r.size < 0 {
+		if v < 1 || v > int(limit) || size < 0 {
 			return dst, fmt.Errorf("%w: value stream", ErrDamaged)
 		}
 		dst = append(dst, N(v))
-		m.learn(v, folded)
+		m = m.learned(v, folded)
 	}
+	r.bits, r.size = word, size
 	c.b = c.b[len(c.b)-r.left():]
 	return dst, nil
 }
