@@ -158,14 +158,45 @@ func (w *writer) stretch(s stretch, m Measure) {
 	case zero:
 		w.fill("0", s.start+int64(s.rows)*w.step)
 	default:
-		for i := range s.rows {
-			if m == Intensity { // what is asked for most, a twentieth faster than by ofRow
-				w.point(int32(s.values[i]))
-			} else {
-				w.point(m.ofRow(&s, i, w.step))
+		i := 0
+		for m == Intensity && i < s.rows { // what is asked for most
+			n := w.intensities(s.values[i:])
+			if n == 0 {
+				break
 			}
+			i += n
+		}
+		for ; i < s.rows; i++ {
+			w.point(m.ofRow(&s, i, w.step))
 		}
 	}
+}
+
+// intensities writes points like point, in one loop, as far as they surely fit into what is free and the upper
+// digits of the second stay the same, and returns how many.
+func (w *writer) intensities(values []uint16) int {
+	const longest = 1 + longestText + longestTime
+	c := &w.clock
+	if c.size == 1 || c.size > 8 { // of seconds from 10,000 to 9,999,999,999,999 on
+		return 0
+	}
+	free := w.dst[len(w.dst):cap(w.dst)]
+	n := min(len(values), len(free)/longest, int(ceilTo(lowest-c.low, w.step)/w.step))
+	at, low := 0, c.low
+	for _, v := range values[:n] {
+		p := free[at : at+longest]
+		p[0] = '['
+		size := 1 + putThousandths(p[1:], uint32(v)*w.factor)
+		binary.LittleEndian.PutUint64(p[size:], c.word)
+		size += c.size
+		putLow(p[size:], low)
+		p[size+4], p[size+5] = ']', ','
+		at += size + 6
+		low += w.step
+	}
+	w.dst = w.dst[:len(w.dst)+at]
+	c.add(int64(n) * w.step)
+	return n
 }
 
 // putThousandths writes v ÷ 1000, at most 100, in the shortest decimal form and returns its
