@@ -38,8 +38,10 @@ type Heads struct {
 	failing atomic.Int64 // flushes since the last that was stored
 	unknown atomic.Bool  // there are entries of the journal that are not understood
 
-	mu    sync.Mutex
-	heads map[motion.NetworkID]*head
+	mu     sync.Mutex
+	heads  map[motion.NetworkID]*head
+	recent *head            // that was looked up last, nil: none; the steps of a message follow one another
+	of     motion.NetworkID // the network of recent
 }
 
 // New returns Heads without blocks. writable returns why nothing can be stored, nil when
@@ -81,17 +83,22 @@ func (s *Heads) Forget(id motion.NetworkID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.heads, id)
+	s.recent = nil
 }
 
 // head returns the open blocks of a network.
 func (s *Heads) head(network motion.NetworkID) *head {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.recent != nil && s.of == network {
+		return s.recent
+	}
 	h := s.heads[network]
 	if h == nil {
 		h = &head{blocks: map[blockKey]*series.Block{}}
 		s.heads[network] = h
 	}
+	s.recent, s.of = h, network
 	return h
 }
 
