@@ -35,16 +35,20 @@ type traffic struct {
 	receivers  []receiver
 }
 
-// live is the same traffic through the product and its peers: a broker alone, and one with a relay behind it.
+// live is the same traffic through the product and its peers: a broker alone, one with a relay behind it, and the
+// product's libraries with nothing between them.
 type live struct {
-	ours, peer, relayed *traffic
+	ours, peer, relayed, bare *traffic
 
-	broker *mosquitto // of the relay
-	relay  *worker
+	broker      *mosquitto // of the relay
+	relay, libs *worker
 }
 
+func (l *live) all() []*traffic { return []*traffic{l.ours, l.peer, l.relayed, l.bare} }
+
 // measureLatency measures L1: the time from a device's publish to a viewer's websocket
-// frame, in turn with that from a publish to a subscriber of mosquitto, and to the frame of a relay behind another one.
+// frame, in turn with that from a publish to a subscriber of mosquitto, to the frame of a relay behind another one, and
+// to that of the libraries alone.
 func measureLatency(ctx context.Context, b *bench, a *appliance, m *mosquitto) (_ []figure, err error) {
 	l, err := b.liveTraffic(ctx, a, m)
 	if err != nil {
@@ -52,15 +56,16 @@ func measureLatency(ctx context.Context, b *bench, a *appliance, m *mosquitto) (
 	}
 	defer func() { err = errors.Join(err, l.close()) }()
 	var figures []figure
-	took := [3][]float64{}
+	took := [4][]float64{}
 	for range liveRounds {
-		for side, t := range []*traffic{l.ours, l.peer, l.relayed} {
+		for side, t := range l.all() {
 			round, stop := context.WithTimeout(ctx, liveRound)
 			found, err := t.run(round)
 			stop()
 			if err != nil {
 				_, relayed := l.relay.ask("error", 0)
-				return nil, errors.Join(err, relayed)
+				_, bare := l.libs.ask("error", 0)
+				return nil, errors.Join(err, relayed, bare)
 			}
 			took[side] = append(took[side], found...)
 		}
@@ -73,6 +78,9 @@ func measureLatency(ctx context.Context, b *bench, a *appliance, m *mosquitto) (
 		}, figure{
 			Name: "L1", What: what, Unit: "ms", Ours: quantile(took[0], q),
 			Reach: atMostOfPeer(2), Peer: "mosquitto → paho, encoding/json, gorilla/websocket → viewer", Peers: quantile(took[2], q),
+		}, figure{
+			Name: "L1", What: "our libraries alone, mochi → gorilla/websocket, nothing decoded or sensed, p" + number(100*q), Unit: "ms", Ours: quantile(took[3], q),
+			Peer: "mosquitto, publish → subscriber", Peers: quantile(took[1], q),
 		})
 	}
 	return figures, nil
@@ -87,26 +95,15 @@ func (b *bench) liveTraffic(ctx context.Context, a *appliance, m *mosquitto) (*l
 	if err != nil {
 		return nil, err
 	}
-	l := &live{ours: &traffic{devices: guardians}, peer: &traffic{devices: guardians}, relayed: &traffic{devices: guardians}}
+	l := &live{ours: &traffic{devices: guardians}, peer: &traffic{devices: guardians}, relayed: &traffic{devices: guardians}, bare: &traffic{devices: guardians}}
 	if l.ours.publishers, err = dialAll(a.mqtt, guardians); err != nil {
 		return nil, err
 	}
 	if l.peer.publishers, err = dialAll(m.addr, strangers(guardians)); err != nil {
 		return nil, errors.Join(err, l.close())
 	}
-	port, err := l.startRelay(ctx, b)
-	if err != nil {
+	if err := errors.Join(l.startRelay(ctx, b), l.startLibraries(ctx, b)); err != nil {
 		return nil, errors.Join(err, l.close())
-	}
-	if l.relayed.publishers, err = dialAll(l.broker.addr, strangers(guardians)); err != nil {
-		return nil, errors.Join(err, l.close())
-	}
-	for _, d := range guardians {
-		v, err := view(fmt.Sprintf("127.0.0.1:%.0f", port), "/"+topicOf(d), "")
-		if err != nil {
-			return nil, errors.Join(err, l.close())
-		}
-		l.relayed.receivers = append(l.relayed.receivers, v)
 	}
 	for _, d := range guardians {
 		v, err := view(a.http, fmt.Sprintf("/core/network/%d/motion/live", d.network), a.key)
@@ -126,32 +123,68 @@ func (b *bench) liveTraffic(ctx context.Context, a *appliance, m *mosquitto) (*l
 	return l, nil
 }
 
-// startRelay starts a broker with a relay behind it, and returns the port of that.
-func (l *live) startRelay(ctx context.Context, b *bench) (port float64, err error) {
+// startRelay starts a broker with a relay behind it, and connects devices and viewers.
+func (l *live) startRelay(ctx context.Context, b *bench) (err error) {
 	if l.broker, err = b.mosquitto(ctx); err != nil {
-		return 0, err
+		return err
 	}
 	dir, err := b.temp("relay")
 	if err == nil {
 		l.relay, err = b.start(ctx, nil, "relay", dir, l.broker.addr)
 	}
 	if err != nil {
-		return 0, err
+		return err
 	}
-	where, err := l.relay.ask("port", 0)
-	return where["port"], err
+	return l.relayed.connect(l.broker.addr, l.relay)
+}
+
+// startLibraries starts the libraries with nothing between them, and connects devices and viewers.
+func (l *live) startLibraries(ctx context.Context, b *bench) error {
+	dir, err := b.temp("libs")
+	if err == nil {
+		l.libs, err = b.start(ctx, nil, "libs", dir)
+	}
+	if err != nil {
+		return err
+	}
+	where, err := l.libs.ask("mqtt", 0)
+	if err != nil {
+		return err
+	}
+	return l.bare.connect(fmt.Sprintf("127.0.0.1:%.0f", where["port"]), l.libs)
+}
+
+// connect connects devices to a broker, and a viewer of each to the outlets of a worker.
+func (t *traffic) connect(broker string, outlets *worker) (err error) {
+	if t.publishers, err = dialAll(broker, strangers(t.devices)); err != nil {
+		return err
+	}
+	where, err := outlets.ask("port", 0)
+	if err != nil {
+		return err
+	}
+	for _, d := range t.devices {
+		v, err := view(fmt.Sprintf("127.0.0.1:%.0f", where["port"]), "/"+topicOf(d), "")
+		if err != nil {
+			return err
+		}
+		t.receivers = append(t.receivers, v)
+	}
+	return nil
 }
 
 func (l *live) close() error {
 	var err error
-	for _, t := range []*traffic{l.ours, l.peer, l.relayed} {
+	for _, t := range l.all() {
 		for _, r := range t.receivers {
 			err = errors.Join(err, r.Close())
 		}
 		err = errors.Join(err, hangUp(t.publishers))
 	}
-	if l.relay != nil {
-		err = errors.Join(err, l.relay.stop())
+	for _, w := range []*worker{l.relay, l.libs} {
+		if w != nil {
+			err = errors.Join(err, w.stop())
+		}
 	}
 	if l.broker != nil {
 		err = errors.Join(err, l.broker.stop())

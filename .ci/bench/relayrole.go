@@ -3,11 +3,6 @@ package main
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
-	"net"
-	"net/http"
-	"strings"
-	"sync"
 
 	paho "github.com/eclipse/paho.mqtt.golang"
 	"github.com/gorilla/websocket"
@@ -17,13 +12,8 @@ import (
 // JSON, which decodes each message and sends what a viewer needs of it to the websocket at the path of its topic. It
 // decides nothing about motion.
 type relayRole struct {
-	addr   net.Addr
+	*outlets
 	client paho.Client
-	server *http.Server
-
-	mu      sync.Mutex
-	viewers map[string]*websocket.Conn // by topic
-	err     error                      // the first one
 }
 
 // relayed is what a viewer gets of a message.
@@ -36,64 +26,30 @@ type relayed struct {
 
 // newRelayRole connects and listens: directory, address of the broker.
 func newRelayRole(args []string) (role, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	o, err := newOutlets()
 	if err != nil {
 		return nil, err
 	}
-	r := &relayRole{addr: l.Addr(), viewers: map[string]*websocket.Conn{}}
-	r.server = &http.Server{Handler: r}
-	go func() { _ = r.server.Serve(l) }() // until it is closed
-	r.client = paho.NewClient(paho.NewClientOptions().AddBroker("tcp://" + args[1]).SetClientID("relay"))
+	r := &relayRole{o, paho.NewClient(paho.NewClientOptions().AddBroker("tcp://" + args[1]).SetClientID("relay"))}
 	if err := finished(r.client.Connect()); err != nil {
-		return nil, errors.Join(err, r.server.Close())
+		return nil, errors.Join(err, o.close())
 	}
 	return r, finished(r.client.Subscribe("#", 0, r.receive))
-}
-
-// ServeHTTP makes the request the viewer of a topic.
-func (r *relayRole) ServeHTTP(w http.ResponseWriter, request *http.Request) {
-	var upgrader websocket.Upgrader
-	conn, err := upgrader.Upgrade(w, request, nil)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if err != nil {
-		r.err = err
-		return
-	}
-	r.viewers[strings.TrimPrefix(request.URL.Path, "/")] = conn
 }
 
 // receive decodes a message and sends it on.
 func (r *relayRole) receive(_ paho.Client, message paho.Message) {
 	var m relayed
 	err := json.Unmarshal(message.Payload(), &m)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	viewer := r.viewers[message.Topic()]
-	if viewer == nil && err == nil {
-		err = fmt.Errorf("nobody views %s", message.Topic())
-	}
-	if err == nil {
-		err = viewer.WriteJSON(m)
-	}
-	if r.err == nil {
-		r.err = err
-	}
-}
-
-func (r *relayRole) do(what string, n int) (map[string]float64, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	switch what {
-	case "port":
-		return map[string]float64{"port": float64(r.addr.(*net.TCPAddr).Port)}, nil
-	case "error":
-		return nil, r.err
-	}
-	return nil, fmt.Errorf("no such question: %s", what)
+	r.send(message.Topic(), func(viewer *websocket.Conn) error {
+		if err != nil {
+			return err
+		}
+		return viewer.WriteJSON(m)
+	})
 }
 
 func (r *relayRole) close() error {
 	r.client.Disconnect(100)
-	return r.server.Close()
+	return r.outlets.close()
 }

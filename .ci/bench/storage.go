@@ -82,7 +82,7 @@ func (b *bench) day(ctx context.Context, profile string) (_ []figure, err error)
 	}
 	cpu := figure{
 		Name: "S6", What: "CPU of storing a row, sums and retention included, " + profile, Unit: "ns/row", Ours: cost["cpu"] / cost["rows"],
-		Reach: atMost(80), Peer: prometheus + ", without sums", Peers: peerCost["cpu"] / peerCost["rows"],
+		Reach: atMost(80).wherePeerTook(rowThen[profile]), Peer: prometheus + ", without sums", Peers: peerCost["cpu"] / peerCost["rows"],
 	}
 	reading, err := readDay(ours, peer, profile)
 	figures := append([]figure{disk}, b.besideVictoria(ctx, disk, size, profile)...)
@@ -119,7 +119,7 @@ func readDay(ours, peer *worker, profile string) ([]figure, error) {
 	return []figure{
 		{
 			Name: "S7", What: "24 h @ 1 s decoded, " + profile, Unit: "ms", Ours: decode,
-			Reach: atMost(2), Peer: prometheus, Peers: peerDecode,
+			Reach: atMost(2).wherePeerTook(dayThen[profile]), Peer: prometheus, Peers: peerDecode,
 		}, answer, encoding,
 	}, nil
 }

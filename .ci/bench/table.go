@@ -24,19 +24,20 @@ func (f figure) cells() []string {
 	if f.Err != nil {
 		return []string{f.Name, "not measured: " + strings.Join(strings.Fields(f.Err.Error()), " "), "", "", "", "", "", ""}
 	}
-	row := []string{f.Name, f.What, number(f.Ours) + " " + f.Unit, f.Reach.text(f.Unit), f.verdict(), f.Peer, "", ""}
+	row := []string{f.Name, f.What, number(f.Ours) + " " + f.Unit, f.goal(), f.verdict(), f.Peer, "", ""}
 	if f.Peer != "" {
 		row[6], row[7] = number(f.Peers)+" "+f.Unit, number(f.ratio())
 	}
 	return row
 }
 
-// text returns the goal as text.
-func (b bound) text(unit string) string {
+// goal returns the goal as text.
+func (f figure) goal() string {
+	b := f.Reach
 	if b.Limit == 0 {
 		return ""
 	}
-	sign, of := "≤", unit
+	sign, of := "≤", f.Unit
 	if b.AtLeast {
 		sign = "≥"
 	}
@@ -46,6 +47,9 @@ func (b bound) text(unit string) string {
 	text := fmt.Sprintf("%s %s %s", sign, number(b.Limit), of)
 	if b.Then > 0 {
 		text += fmt.Sprintf(" (then %s)", number(b.Then))
+	}
+	if f.limit() > b.Limit {
+		text += fmt.Sprintf(" where the peer takes %s; here %s", number(b.PeersThen), number(f.limit()))
 	}
 	return text
 }

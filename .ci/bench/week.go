@@ -79,7 +79,7 @@ func (b *bench) weekAnswers(ours, peer *worker, profile string) ([]figure, error
 				return nil, err
 			}
 			figures = append(figures, figure{
-				Name: "S8", What: of.what + ", the whole answer from the disk, " + profile + []string{"", ", again at once"}[k], Unit: "ms", Ours: mine, Reach: atMost(of.limit),
+				Name: "S8", What: of.what + ", the whole answer from the disk, " + profile + []string{"", ", again at once"}[k], Unit: "ms", Ours: mine, Reach: atMost(of.limit).wherePeerTook(weekThen[profile]),
 				Peer: prometheus + ", largest of its seconds", Peers: theirs,
 			})
 		}
@@ -112,7 +112,7 @@ func (b *bench) startUp(ctx context.Context, ours *worker, profile string) ([]fi
 		}
 	}
 	return []figure{{
-		Name: "S10", What: "start of the real binary on that store, " + profile, Unit: "ms", Ours: median(took[ours.dir]), Reach: atMost(50),
+		Name: "S10", What: "start of the real binary on that store, " + profile, Unit: "ms", Ours: median(took[ours.dir]), Reach: atMost(50).wherePeerTook(startThen),
 		Peer: "the same on an empty store", Peers: median(took[empty]),
 	}}, nil
 }

@@ -50,6 +50,7 @@ func roles() map[string]func(args []string) (role, error) {
 		"gorilla":  newGorillaRole,
 		"broker":   newBrokerRole,
 		"mochi":    newMochiRole,
+		"libs":     newLibrariesRole,
 		"consumer": newConsumerRole,
 		"relay":    newRelayRole,
 		"past":     newPastRole,
