@@ -159,12 +159,8 @@ func (w *writer) stretch(s stretch, m Measure) {
 		w.fill("0", s.start+int64(s.rows)*w.step)
 	default:
 		i := 0
-		for m == Intensity && i < s.rows { // what is asked for most
-			n := w.intensities(s.values[i:])
-			if n == 0 {
-				break
-			}
-			i += n
+		for n := 1; n > 0 && m == Intensity; i += n { // what is asked for most
+			n = w.intensities(s.values[i:s.rows])
 		}
 		for ; i < s.rows; i++ {
 			w.point(m.ofRow(&s, i, w.step))
@@ -177,7 +173,7 @@ func (w *writer) stretch(s stretch, m Measure) {
 func (w *writer) intensities(values []uint16) int {
 	const longest = 1 + longestText + longestTime
 	c := &w.clock
-	if c.size == 1 || c.size > 8 { // of seconds from 10,000 to 9,999,999,999,999 on
+	if c.size == 1 || c.size > 8 { // seconds of another length than those of our days
 		return 0
 	}
 	free := w.dst[len(w.dst):cap(w.dst)]
