@@ -170,8 +170,9 @@ func TestWalkTestSeesWhoWalks(t *testing.T) {
 	b.do(chromedp.Reload(), chromedp.WaitVisible(chromedp.CSS(".su-now"))) // a phone that was locked
 	b.says(`^Walk slowly through Hallway$`)
 	b.pictures("setup-walking")
-	// Somebody walks through the hallway to the kitchen: now and then that is told as the kitchen.
-	for range 4 {
+	// Somebody walks through the hallway to the kitchen: now and then that is told as the kitchen, and on a busy machine
+	// measurements come late.
+	for range 8 {
 		b.pressAny("Walk now")
 		b.says(`^Hallway (is|was not) sensed$`)
 		if read[bool](b, `document.querySelector("h1").textContent === "Hallway is sensed"`) {
