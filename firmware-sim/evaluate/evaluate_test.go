@@ -50,11 +50,18 @@ var swept struct {
 	err             error
 }
 
-func everywhere(t *testing.T) (product, recipe [][]*score) {
+// unraced skips a test that measures for minutes when the race detector is on, which shorter ones of the same code
+// have seen.
+func unraced(t *testing.T) {
 	t.Helper()
 	if raced {
 		t.Skip("measured without the race detector, as .ci/run does in a step of its own")
 	}
+}
+
+func everywhere(t *testing.T) (product, recipe [][]*score) {
+	t.Helper()
+	unraced(t)
 	s := shown(t)
 	swept.once.Do(func() {
 		measured := func(o Options) [][]*score {
@@ -148,6 +155,7 @@ func interrupt(seed string, frames []capture.Frame) []capture.Frame {
 // A bad network costs little, and nowhere more than it costs the recipe.
 func TestDetectionSurvivesABadNetwork(t *testing.T) {
 	t.Parallel()
+	unraced(t)
 	study := shown(t)
 	worsened := func(w degrade) condition { return condition{disturbance: disturbance{worsen: w}} }
 	for name, c := range map[string]struct {

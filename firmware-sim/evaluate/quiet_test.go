@@ -52,6 +52,7 @@ func TestDisturbedRadio(t *testing.T) {
 // TestQuietHomesAreQuiet, and one in which a dog walks is not.
 func TestQuietHomesAreQuiet(t *testing.T) {
 	t.Parallel()
+	unraced(t)
 	for with, number := range map[string]int{Nobody: 1, Pets: 2} { // of a piece in whose first minutes the cat walks about
 		home, err := scenario.Open("house-pet-fan")
 		if err != nil {

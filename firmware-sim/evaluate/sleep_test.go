@@ -21,6 +21,7 @@ const (
 
 func TestSleepTimesOfTheFlatAreFound(t *testing.T) {
 	t.Parallel()
+	unraced(t)
 	home, err := scenario.Open("flat")
 	if err != nil {
 		t.Fatal(err)
