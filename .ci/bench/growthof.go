@@ -202,11 +202,7 @@ func (b *bench) growHistory(ctx context.Context, quick bool) (growth, error) {
 		spans = spans[:3]
 	}
 	for _, span := range spans {
-		dir, err := b.temp("past")
-		if err != nil {
-			return g, err
-		}
-		past, err := b.start(ctx, nil, "past", dir)
+		past, err := b.startInNew(ctx, "past")
 		if err != nil {
 			return g, err
 		}
@@ -216,7 +212,7 @@ func (b *bench) growHistory(ctx context.Context, quick bool) (growth, error) {
 			return g, fmt.Errorf("%s: %w", span.label, err)
 		}
 		now := time.Now().Unix()
-		answers, err := b.costOfAnswers(ctx, dir, "/web/v1/overview", weekPath(), "/web/v1/rooms/history?span=month",
+		answers, err := b.costOfAnswers(ctx, past.dir, "/web/v1/overview", weekPath(), "/web/v1/rooms/history?span=month",
 			fmt.Sprintf("/core/network/1/events/history?from=%d&to=%d", now-daySeconds, now))
 		if err != nil {
 			return g, fmt.Errorf("%s: %w", span.label, err)

@@ -137,11 +137,7 @@ func ingestFigures(sides []*flooded, qos int, least bound) []figure {
 
 // consumer starts a consumer of what a broker is sent.
 func (b *bench) consumer(ctx context.Context, addr string) (*worker, error) {
-	dir, err := b.temp("consumer")
-	if err != nil {
-		return nil, err
-	}
-	return b.start(ctx, nil, "consumer", dir, addr)
+	return b.startInNew(ctx, "consumer", addr)
 }
 
 // flooded is a broker and the devices that are connected to it.

@@ -128,23 +128,15 @@ func (l *live) startRelay(ctx context.Context, b *bench) (err error) {
 	if l.broker, err = b.mosquitto(ctx); err != nil {
 		return err
 	}
-	dir, err := b.temp("relay")
-	if err == nil {
-		l.relay, err = b.start(ctx, nil, "relay", dir, l.broker.addr)
-	}
-	if err != nil {
+	if l.relay, err = b.startInNew(ctx, "relay", l.broker.addr); err != nil {
 		return err
 	}
 	return l.relayed.connect(l.broker.addr, l.relay)
 }
 
 // startLibraries starts the libraries with nothing between them, and connects devices and viewers.
-func (l *live) startLibraries(ctx context.Context, b *bench) error {
-	dir, err := b.temp("libs")
-	if err == nil {
-		l.libs, err = b.start(ctx, nil, "libs", dir)
-	}
-	if err != nil {
+func (l *live) startLibraries(ctx context.Context, b *bench) (err error) {
+	if l.libs, err = b.startInNew(ctx, "libs"); err != nil {
 		return err
 	}
 	where, err := l.libs.ask("mqtt", 0)

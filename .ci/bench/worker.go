@@ -122,6 +122,15 @@ func (b *bench) start(ctx context.Context, under []string, name string, args ...
 	return w, nil
 }
 
+// startInNew starts a worker on a new directory.
+func (b *bench) startInNew(ctx context.Context, name string, more ...string) (*worker, error) {
+	dir, err := b.temp(name)
+	if err != nil {
+		return nil, err
+	}
+	return b.start(ctx, nil, name, append([]string{dir}, more...)...)
+}
+
 // ask asks the worker a question and returns the values of its reply.
 func (w *worker) ask(what string, n int) (map[string]float64, error) {
 	if err := json.NewEncoder(w.stdin).Encode(question{what, n}); err != nil {
