@@ -72,7 +72,7 @@ func (OrNull[T]) Schema(r huma.Registry) *huma.Schema {
 func (n OrNull[T]) MarshalJSON() ([]byte, error) { return json.Marshal(n.Value) }
 
 // Series is a time series for the document: [[value, ts], …]. Answers carry it as
-// [Encoded] of Series.
+// [Pieces] or [Encoded] of Series.
 type Series struct{}
 
 // Schema describes the series.

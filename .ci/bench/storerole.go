@@ -88,6 +88,7 @@ type storeRole struct {
 	samples *store.Samples
 	ids     []motion.NetworkID
 	values  [][]store.Value
+	text    []byte // of the last answer
 	now     time.Time
 	began   time.Duration // CPU time before the first minute
 }
@@ -289,7 +290,8 @@ func (r *storeRole) encode() (map[string]float64, error) {
 	return map[string]float64{"ms": ms(time.Since(begin))}, err
 }
 
-// week writes the answer of the first network's last week in buckets, from the disk, and again at once.
+// week writes the answer of the first network's last week in buckets, from the disk, and again at once; where an
+// answer has been written before, as the product does.
 func (r *storeRole) week(bucket int64) (map[string]float64, error) {
 	now := r.now.Unix()
 	q := series.Query{Series: series.Network, Measure: series.Intensity, From: now - 7*daySeconds + 600, To: now, Bucket: bucket}
@@ -298,7 +300,8 @@ func (r *storeRole) week(bucket int64) (map[string]float64, error) {
 		if err != nil {
 			return err
 		}
-		_, effective, err := set.AppendJSON(nil, q)
+		text, effective, err := set.AppendJSON(r.text[:0], q)
+		r.text = text
 		if err == nil && effective != bucket {
 			err = fmt.Errorf("buckets of %d s", effective)
 		}

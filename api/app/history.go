@@ -36,7 +36,7 @@ type intensitiesIn struct {
 
 type historyOut struct {
 	Bucket string `header:"X-Bucket-Seconds" doc:"Seconds per point, when that is more than bucket asks for"`
-	Body   api.Encoded[api.Series]
+	Body   api.Pieces[api.Series]
 }
 
 func (a *App) densities(ctx context.Context, who auth.Member, in *densitiesIn) (*historyOut, error) {
@@ -70,28 +70,31 @@ func (a *App) history(ctx context.Context, who auth.Member, measure series.Measu
 	query := series.Query{Series: series.Network, Measure: measure, From: from, To: to, Bucket: int64(p.Bucket)}
 	var bucket int64
 	out := &historyOut{}
-	if p.Last == 0 {
-		out.Body, bucket, err = set.AppendJSON(nil, query)
-	} else {
-		out.Body, bucket, err = newest(set, query, int(p.Last))
-	}
+	out.Body, err = api.Appended[api.Series](func(dst []byte) (json []byte, err error) {
+		if p.Last == 0 {
+			json, bucket, err = set.AppendJSON(dst, query)
+		} else {
+			json, bucket, err = appendNewest(dst, set, query, int(p.Last))
+		}
+		return json, err
+	})
 	if bucket > query.Bucket {
 		out.Bucket = strconv.FormatInt(bucket, 10)
 	}
 	return out, err
 }
 
-// newest returns the last points of a query, and the seconds between them.
-func newest(set *series.Set, query series.Query, last int) (json []byte, bucket int64, err error) {
+// appendNewest appends the last points of a query, and returns the seconds between them as well.
+func appendNewest(dst []byte, set *series.Set, query series.Query, last int) (json []byte, bucket int64, err error) {
 	points, err := set.Points(query)
 	if err != nil {
-		return nil, 0, err
+		return dst, 0, err
 	}
 	if first := points.Len() - last; first > 0 {
 		_, ts, _ := points.At(first)
 		points = points.Between(ts, query.To)
 	}
-	return points.AppendJSON(nil), points.Bucket, nil
+	return points.AppendJSON(dst), points.Bucket, nil
 }
 
 // since returns the later of second from and the first second after a member's home was

@@ -19,7 +19,7 @@ type historyIn struct {
 
 type historyOut struct {
 	Bucket string `header:"X-Bucket-Seconds" doc:"Seconds per point, when that is more than bucket asks for"`
-	Body   api.Encoded[api.Series]
+	Body   api.Pieces[api.Series]
 }
 
 // history answers queries for one measure of a network (payloads.md 4.6), written straight
@@ -41,14 +41,15 @@ func (c *Core) history(measure series.Measure) func(context.Context, auth.Key, *
 			return nil, err
 		}
 		query := series.Query{Series: series.Network, Measure: measure, From: from, To: to, Bucket: int64(in.Bucket)}
-		points, bucket, err := set.AppendJSON(nil, query)
-		if err != nil {
-			return nil, err
-		}
-		out := &historyOut{Body: points}
+		var bucket int64
+		out := &historyOut{}
+		out.Body, err = api.Appended[api.Series](func(dst []byte) (json []byte, err error) {
+			json, bucket, err = set.AppendJSON(dst, query)
+			return json, err
+		})
 		if bucket > query.Bucket {
 			out.Bucket = strconv.FormatInt(bucket, 10)
 		}
-		return out, nil
+		return out, err
 	}
 }
