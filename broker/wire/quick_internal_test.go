@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -138,5 +141,36 @@ func TestLinkIDIsOneNewText(t *testing.T) {
 	}
 	if n := testing.AllocsPerRun(10, func() { _, _ = linkID("GWA1000133.02bb00000031") }); n > 1 {
 		t.Errorf("%g allocations, want one", n)
+	}
+}
+
+func TestShortDecimalIsWhatParseFloatReads(t *testing.T) {
+	t.Parallel()
+	read := 0
+	for range 200_000 {
+		digits := strconv.FormatUint(rand.Uint64N(uint64(math.Pow10(1+rand.IntN(19)))), 10)
+		text := digits
+		if dot := rand.IntN(len(digits) + 1); dot < len(digits) {
+			text = digits[:dot] + "." + digits[dot:]
+			if dot == 0 {
+				text = "0" + text
+			}
+		}
+		got, ok := shortDecimal([]byte(text))
+		if !ok {
+			continue
+		}
+		read++
+		if want, err := strconv.ParseFloat(text, 64); err != nil || got != want {
+			t.Fatalf("%s: %v; want %v, %v", text, got, want, err)
+		}
+	}
+	if read < 100_000 {
+		t.Errorf("%d of 200,000 numbers were read", read)
+	}
+	for _, text := range []string{"-1", "1e3", "1E3", "-0", "12345678901234567", "1.2345678901234567"} {
+		if got, ok := shortDecimal([]byte(text)); ok {
+			t.Errorf("%s was read as %v", text, got)
+		}
 	}
 }

@@ -98,9 +98,36 @@ func (r *matrixReader) float() (value float64, ok bool) {
 	if !ok {
 		return 0, false
 	}
+	if value, ok = shortDecimal(number); ok {
+		return value, true
+	}
 	value, err := strconv.ParseFloat(string(number), 64)
 	return value, err == nil
 }
+
+// shortDecimal returns the value of a JSON number of at most 16 bytes without a sign or an exponent, as nearly all of a
+// message are; ok is false for others. With decimals it has at most 15 digits, which a float holds exactly as it does the
+// power of ten, so that their quotient is rounded once, as strconv.ParseFloat has it.
+func shortDecimal(number []byte) (value float64, ok bool) {
+	if len(number) > 16 {
+		return 0, false
+	}
+	digits, decimals, inDecimals := int64(0), 0, 0
+	for _, c := range number {
+		switch {
+		case c == '.':
+			inDecimals = 1
+		case c >= '0' && c <= '9':
+			digits, decimals = 10*digits+int64(c-'0'), decimals+inDecimals
+		default:
+			return 0, false
+		}
+	}
+	return float64(digits) / tens[decimals], true
+}
+
+// tens are powers of ten, which floats hold exactly up to 10^22.
+var tens = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14}
 
 func (r *matrixReader) whole(into *int) bool {
 	value, ok := r.float()
