@@ -100,6 +100,9 @@ func Also(err error, further []Detail) error {
 
 // KindOf returns the kind of the first *Error in err's tree, 0 when there is none.
 func KindOf(err error) Kind {
+	if err == nil {
+		return 0
+	}
 	var e *Error
 	if errors.As(err, &e) {
 		return e.Kind

@@ -68,7 +68,7 @@ func (n *network) complete(event *motion.Event) {
 		event.Armed = nil
 	}
 	if event.LinkID != "" {
-		event.LinkID, event.LinkDstName, event.LinkSrcName = n.LinkName(n.KeysOf([]string{event.LinkID})[0])
+		event.LinkID, event.LinkDstName, event.LinkSrcName = n.LinkName(n.AppendKeys(nil, event.LinkID)[0])
 	}
 	for i := range event.Loc {
 		loc := &event.Loc[i]

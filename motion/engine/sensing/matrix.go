@@ -73,9 +73,10 @@ func (se *Sensing) takeMatrix(n *network, r motion.Matrix, now motion.Time) {
 	if server { // the last step is what came now
 		first = first.Add(-float64(r.Count-1) * interval)
 	}
-	n.Heartbeat.MotionTripped = &r.MotionTripped
+	tripped := r.MotionTripped
+	n.Heartbeat.MotionTripped = &tripped
 	n.Heartbeat.LastMotion = max(n.Heartbeat.LastMotion, state.Shifted(r.LastMotion, r.TS, first))
-	keys := n.KeysOf(r.Links)
+	keys := n.AppendKeys(n.pipeline.keys[:0], r.Links...)
 	s := n.pipeline.spare()
 	for step := range r.Count {
 		at := first.Add(float64(step) * interval)
@@ -92,7 +93,7 @@ func (se *Sensing) takeMatrix(n *network, r motion.Matrix, now motion.Time) {
 		n.Reach.Note(at, now, guardian)
 	}
 	if len(keys) <= inventory.MaxLinks { // what more take is not kept
-		n.pipeline.free = append(n.pipeline.free, s)
+		n.pipeline.free, n.pipeline.keys = append(n.pipeline.free, s), keys
 	}
 	for _, key := range keys {
 		n.linkHeard(key, 0, 0, now)

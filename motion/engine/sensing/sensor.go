@@ -19,6 +19,7 @@ type pipeline struct {
 	ready []*fuse.Sample // copies that wait to be taken in
 	free  []*fuse.Sample
 	row   []store.Value // of the newest sample with data, for the history
+	keys  []fuse.Link   // of the newest matrix
 
 	learned learned // of links that have not been heard since the start
 }

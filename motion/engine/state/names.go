@@ -103,24 +103,25 @@ func (n *Network) keyOf(name string) (key fuse.Link, known bool) {
 	return key, knownTo && knownFrom
 }
 
-// KeysOf is KeyOf each name, and keeps the names of keys that the records do not explain. n.Mu is held.
-func (n *Network) KeysOf(names []string) []fuse.Link {
+// AppendKeys appends the key of each name (KeyOf) to keys, and keeps the names of keys that the records do not explain.
+// n.Mu is held.
+func (n *Network) AppendKeys(keys []fuse.Link, names ...string) []fuse.Link {
 	if len(n.names) > MaxNames {
 		clear(n.names)
 		n.facts = nil
 	}
-	keys := make([]fuse.Link, len(names))
-	for i, name := range names {
-		var known bool
-		if keys[i], known = n.KeyOf(name); !known && n.names[keys[i]] != name {
-			n.names[keys[i]] = name
-			delete(n.facts, keys[i])
+	for _, name := range names {
+		key, known := n.KeyOf(name)
+		if !known && n.names[key] != name {
+			n.names[key] = name
+			delete(n.facts, key)
 		}
+		keys = append(keys, key)
 	}
 	return keys
 }
 
-// Explained forgets the name that KeysOf has kept of a key: the records will explain it. n.Mu is held.
+// Explained forgets the name that AppendKeys has kept of a key: the records will explain it. n.Mu is held.
 func (n *Network) Explained(key fuse.Link) {
 	delete(n.names, key)
 	delete(n.facts, key)
