@@ -13,7 +13,7 @@ func Move(b []byte, from, to, by int64) (rest []byte, moved map[int64][]byte, er
 	}
 	step := v.tier.Step()
 	from, to, by = floorTo(from, step), ceilTo(to, step), floorTo(by+step/2, step)
-	stay := union{tier: v.tier, start: v.tier.BlockStart(v.start), columns: map[ID][]record{}}
+	stay := newUnion(v.tier, v.tier.BlockStart(v.start))
 	places := map[int64]*union{}
 	var d rows
 	for name, column := range v.all() {
@@ -23,7 +23,7 @@ func Move(b []byte, from, to, by int64) (rest []byte, moved map[int64][]byte, er
 		}
 		d.visit(v.start, step, v.start, v.end(), func(s stretch) bool {
 			for i := 0; i < s.rows && s.kind != absent; i++ {
-				u, at := &stay, s.start+int64(i)*step
+				u, at := stay, s.start+int64(i)*step
 				if at >= from && at < to {
 					at += by
 					u = placeOf(places, v.tier, at)
@@ -45,7 +45,7 @@ func placeOf(places map[int64]*union, tier Tier, at int64) *union {
 	start := tier.BlockStart(at)
 	u := places[start]
 	if u == nil {
-		u = &union{tier: tier, start: start, columns: map[ID][]record{}}
+		u = newUnion(tier, start)
 		places[start] = u
 	}
 	return u
@@ -53,10 +53,5 @@ func placeOf(places map[int64]*union, tier Tier, at int64) *union {
 
 // put puts a row at second at, which must be in the block.
 func (u *union) put(id ID, at int64, row record) {
-	records := u.columns[id]
-	if records == nil {
-		records = make([]record, u.tier.Rows())
-		u.columns[id] = records
-	}
-	records[(at-u.start)/u.tier.Step()] = row
+	u.recordsOf(id)[(at-u.start)/u.tier.Step()] = row
 }

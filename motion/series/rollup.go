@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 )
 
 // Rollup returns the value of tier's block at second start: its rows are the sums of the finer
@@ -15,16 +16,53 @@ import (
 // names it in the error; the returned value is valid anyway, and empty when there is no row.
 // Series beyond MaxSeries are ignored.
 func Rollup(tier Tier, start int64, finer [][]byte, held ...[]byte) ([]byte, error) {
-	u := union{tier: tier, start: start, columns: map[ID][]record{}}
+	u := unions.Get().(*union)
+	u.tier, u.start = tier, start
 	err := errors.Join(u.each(finer, (*stretch).sumInto), u.each(held, (*stretch).putInto))
-	return u.appendValue(nil), err
+	value := u.appendValue(nil)
+	for _, records := range u.columns {
+		u.free = append(u.free, records)
+	}
+	clear(u.columns)
+	unions.Put(u)
+	return value, err
 }
+
+// unions are empty ones, in whose memory Rollup makes the next.
+var unions = sync.Pool{New: func() any { return newUnion(0, 0) }}
 
 // union is a block that is assembled from values.
 type union struct {
 	tier    Tier
 	start   int64
 	columns map[ID][]record
+
+	decoded rows    // of the column that is taken
+	taken   stretch // of it
+	free    [][]record
+}
+
+func newUnion(tier Tier, start int64) *union {
+	return &union{tier: tier, start: start, columns: map[ID][]record{}}
+}
+
+// recordsOf returns the records of a series, which are empty at first.
+func (u *union) recordsOf(id ID) []record {
+	records := u.columns[id]
+	if records != nil {
+		return records
+	}
+	if last := len(u.free) - 1; last >= 0 {
+		records, u.free = u.free[last], u.free[:last]
+	}
+	if rows := u.tier.Rows(); cap(records) < rows {
+		records = make([]record, rows)
+	} else {
+		records = records[:rows]
+		clear(records)
+	}
+	u.columns[id] = records
+	return records
 }
 
 // takeRows merges the rows of a stretch, of step seconds, into records of coarse seconds; the
@@ -33,7 +71,6 @@ type takeRows func(s *stretch, records []record, at, step, coarse int64)
 
 // each calls take for all rows of the values. It skips a damaged column entirely.
 func (u *union) each(values [][]byte, take takeRows) (err error) {
-	var d rows
 	for _, b := range values {
 		v, damage := parse(b)
 		switch {
@@ -41,7 +78,7 @@ func (u *union) each(values [][]byte, take takeRows) (err error) {
 		case v.tier > u.tier, u.tier%v.tier != 0, v.start < u.start, v.end() > u.start+u.tier.Span():
 			damage = fmt.Errorf("%w: it is of tier %v and second %d", ErrDamaged, v.tier, v.start)
 		default:
-			damage = u.eachColumn(v, &d, take)
+			damage = u.eachColumn(v, take)
 		}
 		if damage != nil {
 			err = errors.Join(err, fmt.Errorf("roll up into tier %v at second %d: %w", u.tier, u.start, damage))
@@ -50,24 +87,21 @@ func (u *union) each(values [][]byte, take takeRows) (err error) {
 	return err
 }
 
-func (u *union) eachColumn(v value, d *rows, take takeRows) (err error) {
+func (u *union) eachColumn(v value, take takeRows) (err error) {
+	d := &u.decoded
 	for name, column := range v.all() {
 		id := ID(name)
 		if damage := d.decode(column, v.rows, v.tier.Step(), id.isLocation(), everything); damage != nil {
 			err = errors.Join(err, fmt.Errorf("series %q: %w", id, damage))
 			continue
 		}
-		records := u.columns[id]
-		if records == nil {
-			if len(u.columns) == MaxSeries {
-				continue
-			}
-			records = make([]record, u.tier.Rows())
-			u.columns[id] = records
+		if u.columns[id] == nil && len(u.columns) == MaxSeries {
+			continue
 		}
+		records := u.recordsOf(id)
 		d.visit(v.start, d.step, v.start, v.end(), func(s stretch) bool {
-			if s.kind != absent {
-				take(&s, records, s.start-u.start, d.step, u.tier.Step())
+			if u.taken = s; s.kind != absent {
+				take(&u.taken, records, s.start-u.start, d.step, u.tier.Step())
 			}
 			return true
 		})

@@ -56,8 +56,9 @@ func (tx Tx) seal(sealed []part) (changed blocks, err error) {
 	return changed, tx.deleteJournal(changed)
 }
 
-// collect copies out what has to be written, in the order of keys.
+// collect copies out what has to be written, in the order of keys. Increments are valid until the next call.
 func (s *Heads) collect(wall int64) (sealed, open []part) {
+	increments := s.increments[:0]
 	for network, h := range s.snapshot() {
 		h.mu.Lock()
 		now := wall
@@ -65,10 +66,11 @@ func (s *Heads) collect(wall int64) (sealed, open []part) {
 			now = max(now, at.start) // the data's own clock goes on while ours is behind
 		}
 		for at, b := range h.blocks {
-			increment := b.AppendIncrement(nil)
+			begin := len(increments)
+			increments = b.AppendIncrement(increments)
 			if b.End()+sealDelay > now {
-				if len(increment) > 0 {
-					open = append(open, part{network, at, increment})
+				if len(increments) > begin {
+					open = append(open, part{network, at, increments[begin:]})
 				}
 			} else if value := b.AppendValue(nil); len(value) > 0 {
 				sealed = append(sealed, part{network, at, value})
@@ -76,6 +78,7 @@ func (s *Heads) collect(wall int64) (sealed, open []part) {
 		}
 		h.mu.Unlock()
 	}
+	s.increments = increments
 	sortParts(open)
 	return sealed, open
 }

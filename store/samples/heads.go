@@ -38,6 +38,8 @@ type Heads struct {
 	failing atomic.Int64 // flushes since the last that was stored
 	unknown atomic.Bool  // there are entries of the journal that are not understood
 
+	increments []byte // memory of a flush, of which there is one at a time
+
 	mu     sync.Mutex
 	heads  map[motion.NetworkID]*head
 	recent *head            // that was looked up last, nil: none; the steps of a message follow one another

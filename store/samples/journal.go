@@ -59,7 +59,11 @@ func checksum(body []byte) uint32 { return crc32.Checksum(body, crc32.MakeTable(
 
 // journalValue makes the value of some increments.
 func journalValue(parts []part) []byte {
-	value := make([]byte, 4)
+	size := 4
+	for _, p := range parts {
+		size += 2*binary.MaxVarintLen32 + len(p.value)
+	}
+	value := make([]byte, 4, size)
 	for _, p := range parts {
 		value = binary.AppendUvarint(value, uint64(p.network))
 		value = binary.AppendUvarint(value, uint64(len(p.value)))
