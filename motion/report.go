@@ -120,13 +120,34 @@ type Matrix struct {
 	TS            Time
 	Interval      int // ms
 	Count         int
-	Links         []string               // link names, normalised to dst_name.src_name where the device sent that
-	Values        map[string][][]float64 // mkai, lraw, throughput, msad, mconf: [link][step]
-	Loc           []MatrixLoc            // empty: nomotion, or none sent
+	Links         []string // link names, normalised to dst_name.src_name where the device sent that
+	Values        Figures
+	Loc           []MatrixLoc // empty: nomotion, or none sent
 	MotionTripped int
 	MotionEnabled int
 	LastMotion    Time
 }
+
+// Figure is one of the figures of a Matrix.
+type Figure int
+
+// The figures (device-protocol.md 2.2).
+const (
+	MKAI Figure = iota
+	LRaw
+	Throughput
+	MSAD
+	MConf
+	figures
+)
+
+// String returns the name that devices send.
+func (f Figure) String() string {
+	return [figures]string{"mkai", "lraw", "throughput", "msad", "mconf"}[f]
+}
+
+// Figures holds the values of each figure, [link][step]; nil where the device sent none.
+type Figures [figures][][]float64
 
 // MatrixLoc is where a device located motion.
 type MatrixLoc struct {

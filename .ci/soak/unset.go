@@ -99,7 +99,7 @@ func (u *unsetRun) tell(ctx context.Context, i int) error {
 	figure := [][]float64{{0.35}}
 	_, err := u.guardian.Publish(ctx, 0, motion.Matrix{
 		Interval: 500, Count: 1, Links: []string{unsetLink}, MotionEnabled: 1,
-		Values: map[string][][]float64{"mkai": figure, "lraw": figure, "throughput": {{1}}},
+		Values: motion.Figures{motion.MKAI: figure, motion.LRaw: figure, motion.Throughput: {{1}}},
 	})
 	return err
 }

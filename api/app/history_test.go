@@ -132,7 +132,7 @@ func TestAFewLiveFramesHideNoHistory(t *testing.T) {
 	h.imports(begin-86400, begin-86400+300, moving) // of before the seconds that are kept
 	h.report(motion.Matrix{
 		TS: motion.Time(begin) + 590.5, Interval: 500, Count: 4, Links: []string{"GWA1000133." + kitchen.Name()},
-		Values: map[string][][]float64{"mkai": {{0, 0, 0, 0}}}, MotionEnabled: 1,
+		Values: motion.Figures{motion.MKAI: {{0, 0, 0, 0}}}, MotionEnabled: 1,
 	})
 	for name, c := range map[string]struct {
 		from                int64

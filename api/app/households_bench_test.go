@@ -117,13 +117,13 @@ func (h *household) broadcast(guardians []motion.DeviceKey, rounds int) {
 // benchMatrix is a report of motion at all links of a home.
 func benchMatrix(i int, at motion.Time) motion.Matrix {
 	m := motion.Matrix{
-		TS: at, Interval: 500, Count: 1, MotionEnabled: 1, Values: map[string][][]float64{},
+		TS: at, Interval: 500, Count: 1, MotionEnabled: 1,
 		Loc: []motion.MatrixLoc{{MAC: benchMAC(i, 1), Confidence: 0.82}},
 	}
 	for l := range benchLinks {
 		m.Links = append(m.Links, motion.LinkName(fmt.Sprintf("GW%06d", i), benchMAC(i, byte(l+1)).Name()))
 	}
-	for name, figure := range map[string]float64{"mkai": 0.35, "lraw": 0.4, "throughput": 0.98, "msad": 132.7, "mconf": 84.85} {
+	for name, figure := range map[motion.Figure]float64{motion.MKAI: 0.35, motion.LRaw: 0.4, motion.Throughput: 0.98, motion.MSAD: 132.7, motion.MConf: 84.85} {
 		m.Values[name] = [][]float64{slices.Repeat([]float64{figure}, benchLinks)}
 	}
 	return m

@@ -35,7 +35,7 @@ func (h *household) matrix() (at motion.Time) {
 	at = h.engine.State.Now()
 	h.report(motion.Matrix{
 		TS: at, Interval: 500, Count: 1, Links: []string{kitchenLink}, MotionEnabled: 1,
-		Values: map[string][][]float64{"mkai": {{0.35}}, "lraw": {{0.4}}, "throughput": {{0.98}}, "msad": {{132.7}}, "mconf": {{84.85}}},
+		Values: motion.Figures{motion.MKAI: {{0.35}}, motion.LRaw: {{0.4}}, motion.Throughput: {{0.98}}, motion.MSAD: {{132.7}}, motion.MConf: {{84.85}}},
 		Loc:    []motion.MatrixLoc{{MAC: kitchen, Confidence: 0.82}},
 	})
 	return at

@@ -66,7 +66,7 @@ func TestMotionsTellHowNearLinksAreToTheirThresholds(t *testing.T) {
 	b.engine.State.Connected(guardian, netip.MustParseAddr("127.0.0.1"))
 	report := motion.Matrix{
 		TS: b.engine.State.Now(), Interval: 500, Count: 1, Links: []string{"GWA0110.02bb00000031", "GWA0110.02bb00000032"}, MotionEnabled: 1,
-		Values: map[string][][]float64{"mkai": {{0.35}, {0}}, "lraw": {{0.4}, {0}}, "throughput": {{0.98}, {0}}, "msad": {{150}, {0}}, "mconf": {{100}, {0}}},
+		Values: motion.Figures{motion.MKAI: {{0.35}, {0}}, motion.LRaw: {{0.4}, {0}}, motion.Throughput: {{0.98}, {0}}, motion.MSAD: {{150}, {0}}, motion.MConf: {{100}, {0}}},
 	}
 	if err := b.engine.Report(t.Context(), guardian, report); err != nil {
 		t.Fatal(err)

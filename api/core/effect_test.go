@@ -25,7 +25,7 @@ func measured(h *home, mkai, msad float64) motion.Matrix {
 	}
 	return motion.Matrix{
 		TS: h.engine.State.Now().Add(-count / 2), Interval: 500, Count: count, Links: []string{kitchenID}, MotionEnabled: 1,
-		Values: map[string][][]float64{"mkai": column(mkai), "lraw": column(mkai), "throughput": column(1), "msad": column(msad), "mconf": column(84.85)},
+		Values: motion.Figures{motion.MKAI: column(mkai), motion.LRaw: column(mkai), motion.Throughput: column(1), motion.MSAD: column(msad), motion.MConf: column(84.85)},
 	}
 }
 

@@ -55,7 +55,7 @@ func (h *home) live(ts motion.Time, intensities ...float64) {
 	h.T.Helper()
 	h.report(motion.Matrix{
 		TS: ts, Interval: 500, Count: len(intensities), Links: []string{"GWA1000133." + kitchen.Name()},
-		Values: map[string][][]float64{"mkai": {intensities}}, MotionEnabled: 1,
+		Values: motion.Figures{motion.MKAI: {intensities}}, MotionEnabled: 1,
 	})
 }
 

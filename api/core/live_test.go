@@ -50,7 +50,7 @@ func TestLiveMotionReachesEveryReader(t *testing.T) {
 	quiet := h.dial(fmt.Sprintf("/network/%d/motion/live", h.other))
 	h.report(motion.Matrix{
 		TS: h.engine.State.Now(), Interval: 500, Count: 1, Links: []string{kitchenID}, MotionEnabled: 1,
-		Values: map[string][][]float64{"mkai": {{0.35}}, "lraw": {{0.4}}, "throughput": {{0.98}}, "msad": {{132.7}}, "mconf": {{84.85}}},
+		Values: motion.Figures{motion.MKAI: {{0.35}}, motion.LRaw: {{0.4}}, motion.Throughput: {{0.98}}, motion.MSAD: {{132.7}}, motion.MConf: {{84.85}}},
 		Loc:    []motion.MatrixLoc{{MAC: kitchen, Confidence: 0.82}},
 	})
 	for _, ws := range readers {

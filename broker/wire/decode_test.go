@@ -44,11 +44,11 @@ func TestMatrixFormsAreRead(t *testing.T) {
 	links := []string{"EXA1000134.GWA1000133", "GWA1000133.02bb00000031"}
 	document := motion.Matrix{
 		TS: 1764000000.5, Interval: 500, Count: 1, Links: links,
-		Values:        map[string][][]float64{"lraw": {{0.04}, {0.35}}, "mkai": {{0}, {0.35}}, "throughput": {{1}, {0.98}}},
+		Values:        motion.Figures{motion.LRaw: {{0.04}, {0.35}}, motion.MKAI: {{0}, {0.35}}, motion.Throughput: {{1}, {0.98}}},
 		Loc:           []motion.MatrixLoc{{MAC: kitchen, Confidence: 0.82}},
 		MotionTripped: 1, MotionEnabled: 1, LastMotion: 1764000000.5,
 	}
-	simple := motion.Matrix{Interval: 500, Count: 1, MotionEnabled: 1, Values: map[string][][]float64{}}
+	simple := motion.Matrix{Interval: 500, Count: 1, MotionEnabled: 1}
 	with := func(change func(*motion.Matrix)) motion.Matrix {
 		m := simple
 		change(&m)
@@ -60,16 +60,16 @@ func TestMatrixFormsAreRead(t *testing.T) {
 	}{
 		"as in the document": {`{"ts": 1764000000.5, "links": ["EXA1000134.GWA1000133", "GWA1000133.02bb00000031"], "data": {"lraw": [0.04, 0.35], "mkai": [0.0, 0.35], "throughput": [1.0, 0.98]}, "loc": ["02:bb:00:00:00:31", 0.82], "interval": 500, "count": 1, "motion_tripped": 1, "last_motion": 1764000000.5, "motion_enabled": 1}`, document},
 		"numbers as strings": {`{"ts": "1764000000.5", "links": ["EXA1000134.GWA1000133", "GWA1000133.02BB00000031"], "data": {"lraw": ["0.04", "0.35"], "mkai": ["0.0", 0.35], "throughput": ["1", 0.98]}, "loc": ["02:BB:00:00:00:31", "0.82"], "interval": "500", "count": "1", "motion_tripped": "1", "last_motion": "1764000000.5", "motion_enabled": true}`, document},
-		"older name":         {`{"motion": {"mkai": [0.5]}, "links": ["a.b"]}`, with(func(m *motion.Matrix) { m.Links = []string{"a.b"}; m.Values = map[string][][]float64{"mkai": {{0.5}}} })},
+		"older name":         {`{"motion": {"mkai": [0.5]}, "links": ["a.b"]}`, with(func(m *motion.Matrix) { m.Links = []string{"a.b"}; m.Values = motion.Figures{motion.MKAI: {{0.5}}} })},
 		"several steps": {`{"count": 3, "data": {"mkai": [[0, NaN, 1], 0.5, null]}, "links": ["a.b", "a.c", "a.d"]}`, with(func(m *motion.Matrix) {
 			m.Count, m.Links = 3, []string{"a.b", "a.c", "a.d"}
-			m.Values = map[string][][]float64{"mkai": {{0, nan, 1}, {0.5, 0.5, 0.5}, {nan, nan, nan}}}
+			m.Values = motion.Figures{motion.MKAI: {{0, nan, 1}, {0.5, 0.5, 0.5}, {nan, nan, nan}}}
 		})},
 		"no numbers": {`{"data": {"mkai": [NaN, Infinity, -Infinity, "", "nan", 1e-9, -1e-9, 1.0000001]}, "links": ["a.b","a.c","a.d","a.e","a.f","a.g","a.h","a.i"], "last_motion": NaN}`, with(func(m *motion.Matrix) {
 			m.Links = []string{"a.b", "a.c", "a.d", "a.e", "a.f", "a.g", "a.h", "a.i"}
-			m.Values = map[string][][]float64{"mkai": {{nan}, {nan}, {nan}, {nan}, {nan}, {1e-9}, {0}, {1}}}
+			m.Values = motion.Figures{motion.MKAI: {{nan}, {nan}, {nan}, {nan}, {nan}, {1e-9}, {0}, {1}}}
 		})},
-		"no links":       {`{"data": {"mkai": {}}, "links": {}}`, with(func(m *motion.Matrix) { m.Values = map[string][][]float64{"mkai": {}} })},
+		"no links":       {`{"data": {"mkai": {}}, "links": {}}`, with(func(m *motion.Matrix) { m.Values = motion.Figures{motion.MKAI: {}} })},
 		"no motion":      {`{"data": {}, "loc": ["nomotion"]}`, simple},
 		"location alone": {`{"data": {}, "loc": ["02-BB-00-00-00-31"]}`, with(func(m *motion.Matrix) { m.Loc = []motion.MatrixLoc{{MAC: kitchen, Confidence: 1}} })},
 		"location null":  {`{"data": [], "loc": null, "motion_enabled": 0}`, with(func(m *motion.Matrix) { m.MotionEnabled = 0 })},

@@ -84,6 +84,9 @@ func encodeStatus(r motion.StatusReport) any {
 func encodeMatrix(r motion.Matrix) any {
 	data := make(map[string]any, len(r.Values))
 	for figure, rows := range r.Values {
+		if rows == nil {
+			continue
+		}
 		column := make([]any, len(rows))
 		for i, row := range rows {
 			if r.Count == 1 && len(row) == 1 {
@@ -92,7 +95,7 @@ func encodeMatrix(r motion.Matrix) any {
 				column[i] = nullables(row)
 			}
 		}
-		data[figure] = column
+		data[motion.Figure(figure).String()] = column
 	}
 	loc := []any{}
 	for _, place := range r.Loc {

@@ -74,14 +74,14 @@ func FuzzDecodeMatrix(f *testing.F) {
 	fuzzEvent(f, wire.EventMatrix, func(t *testing.T, report motion.Report) {
 		matrix := report.(motion.Matrix)
 		for figure, rows := range matrix.Values {
-			if len(rows) != len(matrix.Links) {
-				t.Fatalf("%s of %d links for %d", figure, len(rows), len(matrix.Links))
+			if rows != nil && len(rows) != len(matrix.Links) {
+				t.Fatalf("%s of %d links for %d", motion.Figure(figure), len(rows), len(matrix.Links))
 			}
 			for _, row := range rows {
 				if len(row) != matrix.Count {
-					t.Fatalf("%s of %d steps for %d", figure, len(row), matrix.Count)
+					t.Fatalf("%s of %d steps for %d", motion.Figure(figure), len(row), matrix.Count)
 				}
-				if figure == "mkai" {
+				if motion.Figure(figure) == motion.MKAI {
 					inRange(t, row...)
 				}
 			}

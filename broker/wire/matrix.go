@@ -20,12 +20,8 @@ const (
 	noMotion         = "nomotion"
 )
 
-// figures are the figures of a motion-matrix, each with its largest value; the
-// smallest is 0.
-var figures = [...]struct {
-	name string
-	most float64
-}{{"mkai", 1}, {"lraw", 1}, {"throughput", 1}, {"msad", math.MaxFloat64}, {"mconf", math.MaxFloat64}}
+// mostOf are the largest values of the figures of a motion-matrix; the smallest is 0.
+var mostOf = [len(motion.Figures{})]float64{motion.MKAI: 1, motion.LRaw: 1, motion.Throughput: 1, motion.MSAD: math.MaxFloat64, motion.MConf: math.MaxFloat64}
 
 // matrix is a motion-matrix as it is sent, without its figures and places.
 type matrix struct {
@@ -88,25 +84,25 @@ func dataOf(top map[string]any, now, old string) (map[string]any, string, *fault
 
 // decodeFigures reads data, or motion, its older name: a list per figure with one element
 // per link, a value or a list of count values.
-func decodeFigures(top map[string]any, links, count int) (map[string][][]float64, *fault.Error) {
+func decodeFigures(top map[string]any, links, count int) (values motion.Figures, _ *fault.Error) {
 	data, name, err := dataOf(top, "data", "motion")
 	if err != nil {
-		return nil, err
+		return values, err
 	}
-	values := map[string][][]float64{}
-	for _, figure := range figures {
-		if data[figure.name] == nil {
+	for i, most := range mostOf {
+		figure := motion.Figure(i).String()
+		if data[figure] == nil {
 			continue
 		}
-		list, err := toList(data[figure.name])
+		list, err := toList(data[figure])
 		if err == nil && len(list) != links {
 			err = invalid("%d values for %d links", len(list), links)
 		}
 		if err == nil {
-			values[figure.name], err = decodeRows(list, count, figure.most)
+			values[i], err = decodeRows(list, count, most)
 		}
 		if err != nil {
-			return nil, under(name, under(figure.name, err))
+			return values, under(name, under(figure, err))
 		}
 	}
 	return values, nil

@@ -30,7 +30,7 @@ func quickMatrix(payload []byte) (message motion.Matrix, ok bool) {
 		return message, false
 	}
 	r.flat = make([]float64, 0, commas+1) // as many as there can be: rows of it stay where they are
-	r.message = motion.Matrix{Interval: defaultLiveMS, Count: 1, MotionEnabled: 1, Values: make(map[string][][]float64, len(figures))}
+	r.message = motion.Matrix{Interval: defaultLiveMS, Count: 1, MotionEnabled: 1}
 	if !r.fields(r.field) || r.next() != 0 || r.at < len(r.text) {
 		return message, false
 	}
@@ -44,7 +44,7 @@ func (r *matrixReader) agrees() bool {
 		return false
 	}
 	for _, rows := range m.Values {
-		if len(rows) != len(m.Links) {
+		if rows != nil && len(rows) != len(m.Links) {
 			return false
 		}
 		for _, row := range rows {
@@ -186,8 +186,8 @@ func (r *matrixReader) loc() bool {
 
 // figure reads a figure: of each link a value, or a list with one of each step.
 func (r *matrixReader) figure(name []byte) bool {
-	for i := range figures {
-		if figures[i].name != string(name) {
+	for i, most := range mostOf {
+		if motion.Figure(i).String() != string(name) {
 			continue
 		}
 		if r.inData&(1<<i) != 0 || r.next() != '[' {
@@ -197,7 +197,7 @@ func (r *matrixReader) figure(name []byte) bool {
 		rows := make([][]float64, 0, max(len(r.message.Links), 1))
 		ok := r.members(']', func() bool {
 			from := len(r.flat)
-			one := func() bool { return r.cell(figures[i].most) }
+			one := func() bool { return r.cell(most) }
 			ok := false
 			if r.next() == '[' {
 				ok = r.members(']', one)
@@ -207,7 +207,7 @@ func (r *matrixReader) figure(name []byte) bool {
 			rows = append(rows, r.flat[from:len(r.flat):len(r.flat)])
 			return ok
 		})
-		r.message.Values[figures[i].name] = rows
+		r.message.Values[i] = rows
 		return ok
 	}
 	_, ok := r.value()

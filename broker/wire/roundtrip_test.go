@@ -102,12 +102,12 @@ func genMatrix() *rapid.Generator[motion.Report] {
 	return rapid.Custom(func(t *rapid.T) motion.Report {
 		r := motion.Matrix{
 			TS: genTime().Draw(t, "ts"), Interval: rapid.IntRange(1, 10000).Draw(t, "interval"), Count: rapid.IntRange(1, 4).Draw(t, "count"),
-			Links: rapid.SliceOfN(genLink(), 0, 4).Draw(t, "links"), Values: map[string][][]float64{},
+			Links:         rapid.SliceOfN(genLink(), 0, 4).Draw(t, "links"),
 			MotionTripped: rapid.IntRange(0, 1).Draw(t, "tripped"), MotionEnabled: rapid.IntRange(0, 1).Draw(t, "enabled"), LastMotion: genTime().Draw(t, "last"),
 		}
-		for _, figure := range rapid.SliceOfDistinct(rapid.SampledFrom([]string{"mkai", "lraw", "throughput", "msad", "mconf"}), rapid.ID).Draw(t, "figures") {
+		for _, figure := range rapid.SliceOfDistinct(rapid.SampledFrom([]motion.Figure{motion.MKAI, motion.LRaw, motion.Throughput, motion.MSAD, motion.MConf}), rapid.ID).Draw(t, "figures") {
 			row := rapid.SliceOfN(genMaybe(), r.Count, r.Count)
-			r.Values[figure] = rapid.SliceOfN(row, len(r.Links), len(r.Links)).Draw(t, figure)
+			r.Values[figure] = rapid.SliceOfN(row, len(r.Links), len(r.Links)).Draw(t, figure.String())
 		}
 		for _, mac := range rapid.SliceOfN(genMAC(), 0, 2).Draw(t, "loc") {
 			r.Loc = append(r.Loc, motion.MatrixLoc{MAC: mac, Confidence: genShare().Draw(t, "confidence")})

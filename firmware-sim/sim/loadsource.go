@@ -81,7 +81,7 @@ func (s *loadSource) report(n int, t motion.Time) motion.Report {
 		intensity := chance.Unit(uint64(n))
 		return motion.Matrix{
 			TS: t, Interval: int(sampleStep * 1000), Count: 1, MotionEnabled: 1, Links: []string{link.Name},
-			Values: map[string][][]float64{"mkai": {{intensity}}, "lraw": {{intensity}}, "throughput": {{1}}},
+			Values: motion.Figures{motion.MKAI: {{intensity}}, motion.LRaw: {{intensity}}, motion.Throughput: {{1}}},
 		}
 	}
 	armed := 1

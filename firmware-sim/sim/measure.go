@@ -86,19 +86,20 @@ func sounded(c motion.Sounding, src motion.MAC) bool {
 func (s *sample) matrix(links []Link, last motion.Time, tripped int) motion.Matrix {
 	m := motion.Matrix{
 		TS: s.ts, Interval: int(sampleStep * 1000), Count: 1, MotionTripped: tripped, MotionEnabled: 1, LastMotion: last,
-		Values: map[string][][]float64{},
 	}
-	add := func(name string, value float64) { m.Values[name] = append(m.Values[name], []float64{value}) }
+	add := func(figure motion.Figure, value float64) {
+		m.Values[figure] = append(m.Values[figure], []float64{value})
+	}
 	for i := range links {
 		if !s.up[i] {
 			continue
 		}
 		m.Links = append(m.Links, links[i].Name)
-		add("mkai", s.mkai[i])
-		add("lraw", math.Max(s.mkai[i], math.Min(1, 0.3*s.msad[i]/s.mconf)))
-		add("throughput", 1-0.03*math.Mod(s.msad[i], 1))
-		add("msad", s.msad[i])
-		add("mconf", s.mconf)
+		add(motion.MKAI, s.mkai[i])
+		add(motion.LRaw, math.Max(s.mkai[i], math.Min(1, 0.3*s.msad[i]/s.mconf)))
+		add(motion.Throughput, 1-0.03*math.Mod(s.msad[i], 1))
+		add(motion.MSAD, s.msad[i])
+		add(motion.MConf, s.mconf)
 	}
 	if s.strongest >= 0 {
 		m.Loc = []motion.MatrixLoc{{MAC: links[s.strongest].Src, Confidence: s.confidence()}}

@@ -417,9 +417,9 @@ func matrix(kitchenMotion, hallwayMotion float64) motion.Matrix {
 	return motion.Matrix{
 		TS: now(), Interval: 500, Count: 1,
 		Links: []string{masterName + "." + kitchen.Name(), peerName + "." + hallway.Name()},
-		Values: map[string][][]float64{
-			"mkai": column(kitchenMotion, hallwayMotion), "lraw": column(kitchenMotion, hallwayMotion), "throughput": column(1, 1),
-			"msad": column(132.7, hallwayMSAD), "mconf": column(84.85, 84.85),
+		Values: motion.Figures{
+			motion.MKAI: column(kitchenMotion, hallwayMotion), motion.LRaw: column(kitchenMotion, hallwayMotion), motion.Throughput: column(1, 1),
+			motion.MSAD: column(132.7, hallwayMSAD), motion.MConf: column(84.85, 84.85),
 		},
 		MotionEnabled: 1,
 	}

@@ -70,15 +70,15 @@ func TestMatrixMakesNoLinksOfStrangersAndNotTooMany(t *testing.T) {
 		b.home()
 		m := matrix(0, 0)
 		m.Links = []string{"NOBODY.02bb00000031", masterName + ".NOBODY", "000112-000031", "nothing"}
-		m.Values = map[string][][]float64{"mkai": {{0}, {0}, {0}, {0}}}
+		m.Values = motion.Figures{motion.MKAI: {{0}, {0}, {0}, {0}}}
 		b.report(guardianKey, m)
 		if got := b.linkEvents(); len(got) != 1 || got[0] != "LinkCreatedEvent "+kitchenLink {
 			t.Errorf("links %q", got)
 		}
-		m = motion.Matrix{TS: now(), Interval: 500, Count: 1, Values: map[string][][]float64{"mkai": {}}}
+		m = motion.Matrix{TS: now(), Interval: 500, Count: 1, Values: motion.Figures{motion.MKAI: {}}}
 		for i := range 200 {
 			m.Links = append(m.Links, fmt.Sprintf("%s.02cc000001%02x", masterName, i))
-			m.Values["mkai"] = append(m.Values["mkai"], []float64{0})
+			m.Values[motion.MKAI] = append(m.Values[motion.MKAI], []float64{0})
 		}
 		time.Sleep(11 * time.Second)
 		b.report(guardianKey, m)

@@ -144,7 +144,7 @@ func (h *flashHome) status(now motion.Time) motion.StatusReport {
 
 // second is the motion-matrix of one second: two steps.
 func (h *flashHome) second(now motion.Time) motion.Matrix {
-	m := motion.Matrix{TS: now, Interval: 500, Count: 2, MotionEnabled: 1, Values: map[string][][]float64{}}
+	m := motion.Matrix{TS: now, Interval: 500, Count: 2, MotionEnabled: 1}
 	columns := make([][]float64, flashLinks)
 	for l, leaf := range h.leafs {
 		m.Links = append(m.Links, h.names[l%2]+"."+leaf.Name())
@@ -156,7 +156,7 @@ func (h *flashHome) second(now motion.Time) motion.Matrix {
 			columns[l][step] = h.frame[l+1]
 		}
 	}
-	m.Values["mkai"], m.Values["lraw"] = columns, columns
+	m.Values[motion.MKAI], m.Values[motion.LRaw] = columns, columns
 	return m
 }
 

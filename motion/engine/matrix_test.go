@@ -25,7 +25,7 @@ func TestMatrixBecomesALiveFrame(t *testing.T) {
 		m := matrix(0.35, 0)
 		m.Loc = []motion.MatrixLoc{{MAC: kitchen, Confidence: 0.82}}
 		m.MotionTripped, m.LastMotion = 1, now()
-		m.Values["throughput"][1][0] = math.NaN()
+		m.Values[motion.Throughput][1][0] = math.NaN()
 		b.report(guardianKey, m)
 		shown := drain(t, live)[0]
 		if reach := shown.Frame.Data.Reach; len(reach) != 2 || *reach[0] != 1.56 || *reach[1] != 0.01 {
@@ -120,7 +120,7 @@ func TestMatrixOfManySteps(t *testing.T) {
 		live := b.watch(id)
 		defer live.Close()
 		m := motion.Matrix{TS: now(), Interval: 500, Count: 4, Links: []string{masterName + "." + kitchen.Name()},
-			Values: map[string][][]float64{"mkai": {{0, 0.2, 0.4, math.NaN()}}}}
+			Values: motion.Figures{motion.MKAI: {{0, 0.2, 0.4, math.NaN()}}}}
 		b.report(guardianKey, m)
 		list := frames(t, live)
 		if len(list) != 3 {

@@ -13,7 +13,7 @@ func (b *box) sendThroughput(length, kitchenLink, hallwayLink float64) {
 	for range int(2 * length) {
 		time.Sleep(500 * time.Millisecond)
 		m := matrix(0, 0)
-		m.Values["throughput"] = [][]float64{{kitchenLink}, {hallwayLink}}
+		m.Values[motion.Throughput] = [][]float64{{kitchenLink}, {hallwayLink}}
 		b.report(guardianKey, m)
 	}
 }

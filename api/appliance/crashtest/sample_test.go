@@ -34,7 +34,7 @@ func (f *film) shoot(ctx context.Context, v *visit) error {
 		at := now()
 		frame := motion.Matrix{
 			TS: at, Interval: 500, Count: 1, MotionEnabled: 1, Links: []string{"GWA1000133.02bb00000031"},
-			Values: map[string][][]float64{"mkai": {{0.5}}, "lraw": {{0.5}}, "throughput": {{1}}},
+			Values: motion.Figures{motion.MKAI: {{0.5}}, motion.LRaw: {{0.5}}, motion.Throughput: {{1}}},
 		}
 		if _, err := v.guardian.Publish(ctx, 0, frame); err != nil {
 			return err

@@ -80,7 +80,7 @@ func (se *Sensing) takeMatrix(n *network, r motion.Matrix, now motion.Time) {
 	s := n.pipeline.spare()
 	for step := range r.Count {
 		at := first.Add(float64(step) * interval)
-		s.SetLinks(at, interval, n.matrixLinks(s.Links[:0], r, keys, step), n.Guardian.Leafblower.ZonePriorityList)
+		s.SetLinks(at, interval, n.matrixLinks(s.Links[:0], &r.Values, keys, step), n.Guardian.Leafblower.ZonePriorityList)
 		if len(r.Loc) > 0 {
 			if place := n.matrixPlace(r.Loc[0], keys); n.MayTakePart(place.Link) {
 				s.Locate(place)
@@ -102,8 +102,7 @@ func (se *Sensing) takeMatrix(n *network, r motion.Matrix, now motion.Time) {
 
 // matrixLinks appends the links of one step of a matrix to links, which has none. A link that the settings
 // deny is unknown, and one below its threshold does not move.
-func (n *network) matrixLinks(links []fuse.LinkSample, r motion.Matrix, keys []fuse.Link, step int) []fuse.LinkSample {
-	mkai, lraw, throughput, msad, mconf := r.Values["mkai"], r.Values["lraw"], r.Values["throughput"], r.Values["msad"], r.Values["mconf"]
+func (n *network) matrixLinks(links []fuse.LinkSample, values *motion.Figures, keys []fuse.Link, step int) []fuse.LinkSample {
 	for i, key := range keys {
 		facts := n.FactsOf(key)
 		links = append(links, fuse.UnknownLink(key, facts.ZoneName))
@@ -111,8 +110,9 @@ func (n *network) matrixLinks(links []fuse.LinkSample, r motion.Matrix, keys []f
 			continue
 		}
 		l := &links[i]
-		l.Raw, l.Throughput, l.MSAD, l.MConf = cell(lraw, i, step), cell(throughput, i, step), cell(msad, i, step), cell(mconf, i, step)
-		l.Intensity = fuse.Reading(n.gated(float64(cell(mkai, i, step)), float64(l.MSAD), facts.Sens))
+		read := func(figure motion.Figure) fuse.Reading { return cell(values[figure], i, step) }
+		l.Raw, l.Throughput, l.MSAD, l.MConf = read(motion.LRaw), read(motion.Throughput), read(motion.MSAD), read(motion.MConf)
+		l.Intensity = fuse.Reading(n.gated(float64(read(motion.MKAI)), float64(l.MSAD), facts.Sens))
 		on := fuse.Reading(n.gate(facts.Sens))
 		if l.MConf > on { // both must be exceeded
 			on = l.MConf

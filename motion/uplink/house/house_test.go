@@ -163,9 +163,9 @@ func (p *place) send(length int, kitchenMotion, hallwayMotion float64) {
 		column := func(a, b float64) [][]float64 { return [][]float64{{a}, {b}} }
 		err := p.engine.Report(p.t.Context(), guardian, motion.Matrix{
 			TS: motion.TimeOf(time.Now()), Interval: 500, Count: 1, Links: []string{"GWA1." + kitchen.Name(), "GWA1." + hallway.Name()}, MotionEnabled: 1,
-			Values: map[string][][]float64{
-				"mkai": column(kitchenMotion, hallwayMotion), "lraw": column(kitchenMotion, hallwayMotion), "throughput": column(1, 1),
-				"msad": column(130*kitchenMotion, 130*hallwayMotion), "mconf": column(84, 84),
+			Values: motion.Figures{
+				motion.MKAI: column(kitchenMotion, hallwayMotion), motion.LRaw: column(kitchenMotion, hallwayMotion), motion.Throughput: column(1, 1),
+				motion.MSAD: column(130*kitchenMotion, 130*hallwayMotion), motion.MConf: column(84, 84),
 			},
 		})
 		if err != nil {
