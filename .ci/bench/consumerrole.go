@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -37,14 +38,15 @@ type consumed struct {
 
 // consumerRole is what a user would put behind a broker: a subscriber with a library for
 // MQTT and one for JSON, and a time-series database for the values of each link. It keeps
-// no motion of the network, no events and no sums, and does not sync.
+// no events and no sums, and does not sync.
 type consumerRole struct {
 	client paho.Client
 	db     *tsdb.DB
+	same   bool // it keeps the series that ours keeps, not those of the links alone
 
 	mu       sync.Mutex
 	appender tsdb.Appender // nil: nothing is uncommitted
-	refs     map[string]uint64
+	refs     map[kept]uint64
 	waiting  int // messages not committed
 	stored   int
 	last     time.Time // when something was committed
@@ -53,7 +55,11 @@ type consumerRole struct {
 	ended    sync.WaitGroup
 }
 
-// newConsumerRole opens a database and connects: directory, address of the broker.
+// kept is a series of a guardian: of a link, a place, or, without a name, the network.
+type kept struct{ guardian, measure, of, name string }
+
+// newConsumerRole opens a database and connects: directory, address of the broker, and "same" where it keeps the series
+// that ours keeps.
 func newConsumerRole(args []string) (role, error) {
 	options := *tsdb.DefaultOptions
 	options.WALCompression = true
@@ -61,7 +67,7 @@ func newConsumerRole(args []string) (role, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &consumerRole{db: db, refs: map[string]uint64{}, done: make(chan struct{})}
+	r := &consumerRole{db: db, same: args[2] == "same", refs: map[kept]uint64{}, done: make(chan struct{})}
 	r.client = paho.NewClient(paho.NewClientOptions().AddBroker("tcp://" + args[1]).SetClientID("consumer"))
 	if err := finished(r.client.Connect()); err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -110,31 +116,56 @@ func (r *consumerRole) receive(_ paho.Client, message paho.Message) {
 	}
 }
 
-// append appends the intensity of each link at each step; r.mu is held.
-func (r *consumerRole) append(topic string, m *consumed) error {
+// append appends the intensity of each link at each step, and what else ours keeps of it: its motion, the share of the place
+// where its source is, and both of the network. r.mu is held.
+func (r *consumerRole) append(topic string, m *consumed) (err error) {
 	if len(m.Data.MKAI) != len(m.Links) {
 		return fmt.Errorf("%d rows of %d links", len(m.Data.MKAI), len(m.Links))
 	}
 	if r.appender == nil {
 		r.appender = r.db.Appender()
 	}
-	at := int64(m.TS * 1000)
-	for i, link := range m.Links {
-		key := topic + " " + link
-		for step, v := range m.Data.MKAI[i] {
-			t, ref := at+int64(step*m.Interval), r.refs[key]
-			if ref != 0 && r.appender.AddFast(ref, t, v) == nil {
-				continue
+	for step := range m.Count {
+		at, most := int64(m.TS*1000)+int64(step*m.Interval), 0.0
+		add := func(measure, of, name string, v float64) {
+			if err == nil {
+				err = r.add(kept{topic, measure, of, name}, at, v)
 			}
-			ref, err := r.appender.Add(labels.FromStrings("__name__", "intensity", "guardian", topic, "link", link), t, v)
-			if err != nil {
-				return err
+		}
+		for i, link := range m.Links {
+			v := m.Data.MKAI[i][step]
+			add("intensity", "link", link, v)
+			if r.same {
+				_, place, _ := strings.Cut(link, ".")
+				add("motion", "link", link, motionOf(v))
+				add("share", "place", place, v)
+				most = max(most, v)
 			}
-			r.refs[key] = ref
+		}
+		if r.same {
+			add("intensity", "network", "", most)
+			add("motion", "network", "", motionOf(most))
 		}
 	}
 	r.waiting++
-	return nil
+	return err
+}
+
+func motionOf(intensity float64) float64 {
+	if intensity > 0 {
+		return 1
+	}
+	return 0
+}
+
+// add appends a value to a series.
+func (r *consumerRole) add(key kept, at int64, v float64) error {
+	if ref := r.refs[key]; ref != 0 && r.appender.AddFast(ref, at, v) == nil {
+		return nil
+	}
+	ref, err := r.appender.Add(labels.FromStrings("__name__", key.measure, "guardian", key.guardian, key.of, key.name), at, v)
+	r.refs[key] = ref
+	return err
 }
 
 // commit commits what waits; r.mu is held.

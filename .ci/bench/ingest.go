@@ -40,21 +40,23 @@ func measureIngest(ctx context.Context, b *bench, a *appliance, m *mosquitto) (_
 	if err != nil {
 		return nil, err
 	}
-	feeding, err := b.mosquitto(ctx, "max_queued_messages 0", "max_inflight_messages 0") // it drops nothing
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, feeding.stop()) }()
-	consumer, err := b.consumer(ctx, feeding.addr)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, consumer.stop()) }()
 	sides := []*flooded{
 		{addr: a.mqtt, devices: guardians, pids: []int{a.pid()}},
 		{addr: fmt.Sprintf("127.0.0.1:%.0f", where["port"]), devices: strangers(guardians), pids: []int{alone.cmd.Process.Pid}},
 		{addr: m.addr, devices: strangers(guardians), pids: []int{m.cmd.Process.Pid}},
-		{addr: feeding.addr, devices: strangers(guardians), pids: []int{feeding.cmd.Process.Pid, consumer.cmd.Process.Pid}, consumer: consumer},
+	}
+	for _, keeps := range []string{"links", "same"} {
+		feeding, err := b.mosquitto(ctx, "max_queued_messages 0", "max_inflight_messages 0") // it drops nothing
+		if err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, feeding.stop()) }()
+		consumer, err := b.startInNew(ctx, "consumer", feeding.addr, keeps)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, consumer.stop()) }()
+		sides = append(sides, &flooded{addr: feeding.addr, devices: strangers(guardians), pids: []int{feeding.cmd.Process.Pid, consumer.cmd.Process.Pid}, consumer: consumer})
 	}
 	for _, s := range sides {
 		if s.clients, err = dialAll(s.addr, s.devices); err != nil {
@@ -65,8 +67,10 @@ func measureIngest(ctx context.Context, b *bench, a *appliance, m *mosquitto) (_
 	var figures []figure
 	begin := motion.TimeOf(time.Now()).Add(-2 * ingestRounds * ingestMessages * ingestApart)
 	for qos, least := range []bound{atLeastOfPeer(0.3).then(0.5), atLeastOfPeer(0.9)} {
-		if _, err := consumer.ask("subscribe", qos); err != nil {
-			return figures, err
+		for _, s := range sides[3:] {
+			if _, err := s.consumer.ask("subscribe", qos); err != nil {
+				return figures, err
+			}
 		}
 		if begin, err = b.ingestInTurn(ctx, sides, byte(qos), begin); err != nil {
 			return figures, err
@@ -111,33 +115,31 @@ func (a *appliance) checkStored(ctx context.Context, guardians []device, end mot
 func ingestFigures(sides []*flooded, qos int, least bound) []figure {
 	rate := func(i int) float64 { return median(sides[i].rates) }
 	cost := func(i int) float64 { return median(sides[i].costs) }
-	const consumers = "mosquitto → paho, encoding/json, " + prometheus
 	with := fmt.Sprintf(", QoS %d", qos)
-	stored := consumers
-	if sides[3].lost > 0 {
-		stored += fmt.Sprintf(" (%d messages lost)", sides[3].lost)
-	}
-	return []figure{{
+	figures := []figure{{
 		Name: "M1", What: "saturated ingest of motion into memory, 200 networks of 6 links" + with, Unit: "msg/s", Ours: rate(0),
 		Reach: least, Peer: "mosquitto without a subscriber", Peers: rate(2),
 	}, {
 		Name: "M1", What: "the broker alone, nothing decoded" + with, Unit: "msg/s", Ours: rate(1),
 		Peer: "mosquitto without a subscriber", Peers: rate(2),
 	}, {
-		Name: "M1", What: "saturated ingest, messages stored" + with, Unit: "msg/s", Ours: rate(0),
-		Reach: atLeastOfPeer(5), Peer: stored, Peers: rate(3),
-	}, {
-		Name: "M1", What: "CPU of a stored message, all processes but the devices'" + with, Unit: "µs", Ours: cost(0),
-		Peer: consumers, Peers: cost(3),
-	}, {
 		Name: "M1", What: "CPU of a message, the broker alone" + with, Unit: "µs", Ours: cost(1),
 		Peer: "mosquitto without a subscriber", Peers: cost(2),
 	}}
-}
-
-// consumer starts a consumer of what a broker is sent.
-func (b *bench) consumer(ctx context.Context, addr string) (*worker, error) {
-	return b.startInNew(ctx, "consumer", addr)
+	for i, keeps := range []string{"the links' values", "the values that ours keeps"} {
+		peer := "mosquitto → paho, encoding/json, " + prometheus + " with " + keeps
+		if lost := sides[3+i].lost; lost > 0 {
+			peer += fmt.Sprintf(" (%d messages lost)", lost)
+		}
+		figures = append(figures, figure{
+			Name: "M1", What: "saturated ingest, messages stored" + with, Unit: "msg/s", Ours: rate(0),
+			Reach: []bound{{}, atLeastOfPeer(5)}[i], Peer: peer, Peers: rate(3 + i),
+		}, figure{
+			Name: "M1", What: "CPU of a stored message, all processes but the devices'" + with, Unit: "µs", Ours: cost(0),
+			Peer: peer, Peers: cost(3 + i),
+		})
+	}
+	return figures
 }
 
 // flooded is a broker and the devices that are connected to it.

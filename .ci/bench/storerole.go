@@ -89,6 +89,7 @@ type storeRole struct {
 	ids     []motion.NetworkID
 	values  [][]store.Value
 	text    []byte // of the last answer
+	copied  []byte // the same
 	now     time.Time
 	began   time.Duration // CPU time before the first minute
 }
@@ -238,7 +239,6 @@ func (r *storeRole) decode() (map[string]float64, error) {
 // answer writes the answer of the last day from the disk, and copies it, n times each.
 func (r *storeRole) answer(n int) (map[string]float64, error) {
 	q := r.lastDay()
-	var text []byte
 	var ours, copying []float64
 	for range n {
 		begin := time.Now()
@@ -246,20 +246,19 @@ func (r *storeRole) answer(n int) (map[string]float64, error) {
 		if err != nil {
 			return nil, err
 		}
-		if text, _, err = set.AppendJSON(text[:0], q); err != nil {
+		if r.text, _, err = set.AppendJSON(r.text[:0], q); err != nil {
 			return nil, err
 		}
 		ours = append(ours, ms(time.Since(begin)))
-		copying = append(copying, copyTime(text))
+		r.copied = append(r.copied[:0], r.text...)
+		copying = append(copying, copyTime(r.copied, r.text))
 	}
-	return map[string]float64{"ms": median(ours), "copy": median(copying), "bytes": float64(len(text))}, nil
+	return map[string]float64{"ms": median(ours), "copy": median(copying), "bytes": float64(len(r.text))}, nil
 }
 
-// copyTime returns the mean time of copying data into touched memory, in ms.
-func copyTime(data []byte) float64 {
+// copyTime returns the mean time of copying data into memory that was used before, in ms.
+func copyTime(into, data []byte) float64 {
 	const times = 20
-	into := make([]byte, len(data))
-	copy(into, data)
 	begin := time.Now()
 	for range times {
 		copy(into, data)

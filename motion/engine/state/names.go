@@ -34,11 +34,48 @@ type LinkFacts struct {
 	Unauthenticated bool       // see Network.Unauthenticated
 	TakesPart       bool       // see Network.MayTakePart
 	Sens            int        // its sensitivity, 1..4: its source's own, else the network's
+
+	key   fuse.Link
+	place int // in linkFacts.order
+}
+
+// linkFacts holds what has been found of links. Devices name the same links in the same order again and again: the one
+// after that which was asked for last needs no look into the map.
+type linkFacts struct {
+	of    map[fuse.Link]*LinkFacts
+	order []*LinkFacts // as they were found
+	next  int          // in order, that is likely asked for
+}
+
+// get returns the facts of a link, nil when they have to be found.
+func (f *linkFacts) get(key fuse.Link) *LinkFacts {
+	if f.next >= len(f.order) {
+		f.next = 0
+	}
+	if f.next < len(f.order) && f.order[f.next].key == key {
+		f.next++
+		return f.order[f.next-1]
+	}
+	facts := f.of[key]
+	if facts != nil {
+		f.next = facts.place + 1
+	}
+	return facts
+}
+
+// put keeps the facts of a link that get has not returned.
+func (f *linkFacts) put(key fuse.Link, facts *LinkFacts) {
+	if f.of == nil || len(f.of) >= MaxNames {
+		*f = linkFacts{of: map[fuse.Link]*LinkFacts{}}
+	}
+	facts.key, facts.place = key, len(f.order)
+	f.of[key], f.order = facts, append(f.order, facts)
+	f.next = len(f.order)
 }
 
 // FactsOf returns what the records and the settings say of a link, until they change; n.Mu is held.
 func (n *Network) FactsOf(key fuse.Link) *LinkFacts {
-	if facts := n.facts[key]; facts != nil {
+	if facts := n.facts.get(key); facts != nil {
 		return facts
 	}
 	facts := &LinkFacts{
@@ -50,10 +87,7 @@ func (n *Network) FactsOf(key fuse.Link) *LinkFacts {
 	facts.Location = series.Location(facts.Served)
 	at, _ := n.EndOf(facts.Served)
 	facts.Zone, facts.ZoneName = at.Location, cmp.Or(at.Location, facts.Served.String())
-	if n.facts == nil || len(n.facts) >= MaxNames {
-		n.facts = map[fuse.Link]*LinkFacts{}
-	}
-	n.facts[key] = facts
+	n.facts.put(key, facts)
 	return facts
 }
 
@@ -108,13 +142,13 @@ func (n *Network) keyOf(name string) (key fuse.Link, known bool) {
 func (n *Network) AppendKeys(keys []fuse.Link, names ...string) []fuse.Link {
 	if len(n.names) > MaxNames {
 		clear(n.names)
-		n.facts = nil
+		n.facts = linkFacts{}
 	}
 	for _, name := range names {
 		key, known := n.KeyOf(name)
 		if !known && n.names[key] != name {
 			n.names[key] = name
-			delete(n.facts, key)
+			n.facts = linkFacts{}
 		}
 		keys = append(keys, key)
 	}
@@ -124,7 +158,7 @@ func (n *Network) AppendKeys(keys []fuse.Link, names ...string) []fuse.Link {
 // Explained forgets the name that AppendKeys has kept of a key: the records will explain it. n.Mu is held.
 func (n *Network) Explained(key fuse.Link) {
 	delete(n.names, key)
-	delete(n.facts, key)
+	n.facts = linkFacts{}
 }
 
 // oldLink finds the ends of an old link id.

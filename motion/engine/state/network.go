@@ -48,9 +48,9 @@ type Network struct {
 	Reach  reach // zero before data has come
 	Sense  Sense
 
-	names map[fuse.Link]string     // link names of keys that records do not explain
-	keys  map[string]fuse.Link     // of names that they explain
-	facts map[fuse.Link]*LinkFacts // what follows from the records and names
+	names map[fuse.Link]string // link names of keys that records do not explain
+	keys  map[string]fuse.Link // of names that they explain
+	facts linkFacts            // what follows from the records and names
 }
 
 // GuardianID returns the id of the network's guardian.
@@ -159,7 +159,7 @@ func (n *Network) readRecords(tx *store.Tx, record motion.Network) error {
 			n.ByMAC[mac] = node.ID
 		}
 	}
-	n.keys, n.facts = nil, nil
+	n.keys, n.facts = nil, linkFacts{}
 	n.Leafs = map[motion.MAC]motion.Leaf{}
 	for _, leaf := range leafs {
 		n.Leafs[leaf.MAC] = leaf
