@@ -136,7 +136,7 @@ func shortened(id string) string { return strings.ToValidUTF8(id[:min(len(id), 6
 
 // OnSessionEstablished reports the session once the client has its CONNACK.
 func (h *hook) OnSessionEstablished(cl *mqtt.Client, _ packets.Packet) {
-	if s, ok := h.sessions.of(cl.Net.Conn); ok {
+	if s, ok := sessionOf(cl.Net.Conn); ok {
 		s.live = true
 		h.sink.Connected(s.identity, s.info)
 	}
@@ -161,7 +161,7 @@ func (h *hook) ended(s *session, reason error) {
 // OnACLCheck decides on a topic to publish to (write), a filter to subscribe to,
 // or a topic about to be delivered.
 func (h *hook) OnACLCheck(cl *mqtt.Client, topic string, write bool) bool {
-	s, ok := h.sessions.of(cl.Net.Conn)
+	s, ok := sessionOf(cl.Net.Conn)
 	if !ok || s.conn.Closing() {
 		return false
 	}
@@ -174,7 +174,7 @@ func (h *hook) OnACLCheck(cl *mqtt.Client, topic string, write bool) bool {
 // OnSubscribe refuses what goes beyond the number of subscriptions: the library
 // answers an empty filter as invalid.
 func (h *hook) OnSubscribe(cl *mqtt.Client, pk packets.Packet) packets.Packet {
-	s, ok := h.sessions.of(cl.Net.Conn)
+	s, ok := sessionOf(cl.Net.Conn)
 	if !ok {
 		return pk
 	}
@@ -199,7 +199,7 @@ func (h *hook) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, er
 	if cl.Net.Inline {
 		return pk, nil
 	}
-	s, ok := h.sessions.of(cl.Net.Conn)
+	s, ok := sessionOf(cl.Net.Conn)
 	if !ok {
 		return pk, packets.ErrRejectPacket
 	}
@@ -255,7 +255,7 @@ const noTopic = "$removed"
 // OnWill locks out subscriptions while a will is being retained, if there is room for it. That of a user
 // who was removed is not published.
 func (h *hook) OnWill(cl *mqtt.Client, will mqtt.Will) (mqtt.Will, error) {
-	s, ok := h.sessions.of(cl.Net.Conn)
+	s, ok := sessionOf(cl.Net.Conn)
 	if ok && s.over.Load() {
 		return mqtt.Will{TopicName: noTopic}, nil
 	}
@@ -271,7 +271,7 @@ func (h *hook) OnWill(cl *mqtt.Client, will mqtt.Will) (mqtt.Will, error) {
 // OnWillSent passes a will, which the library publishes without OnPublish, to the sink. Nobody
 // waits for its acknowledgement.
 func (h *hook) OnWillSent(cl *mqtt.Client, pk packets.Packet) {
-	s, ok := h.sessions.of(cl.Net.Conn)
+	s, ok := sessionOf(cl.Net.Conn)
 	if !ok {
 		return
 	}

@@ -16,7 +16,7 @@ func (h *hook) OnPacketRead(cl *mqtt.Client, pk packets.Packet) (packets.Packet,
 	if pk.FixedHeader.Type != packets.Subscribe && pk.FixedHeader.Type != packets.Unsubscribe {
 		return pk, nil
 	}
-	s, ok := h.sessions.of(cl.Net.Conn)
+	s, ok := sessionOf(cl.Net.Conn)
 	if !ok {
 		return pk, nil
 	}

@@ -168,7 +168,7 @@ func (h *hook) OnRetainedExpired(topic string) { h.retained.drop(topic) }
 
 // OnPacketProcessed ends the hold that OnSubscribe or OnPublish began.
 func (h *hook) OnPacketProcessed(cl *mqtt.Client, _ packets.Packet, _ error) {
-	if s, ok := h.sessions.of(cl.Net.Conn); ok {
+	if s, ok := sessionOf(cl.Net.Conn); ok {
 		h.retainedLock.release(&s.holder)
 		s.restore(cl)
 	}

@@ -35,18 +35,19 @@ func (s *session) keeps() bool { return !s.identity.IsDevice() && s.info.Version
 
 // sessions are the authenticated connections by key.
 type sessions struct {
-	mu     sync.RWMutex
-	byKey  map[string]*session
-	byConn map[net.Conn]*session // including those that another connection takes over
+	mu    sync.RWMutex
+	byKey map[string]*session
+	all   map[*session]struct{} // including those that another connection takes over
 }
 
 func (s *sessions) add(client *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.byKey == nil {
-		s.byKey, s.byConn = make(map[string]*session), make(map[net.Conn]*session)
+		s.byKey, s.all = make(map[string]*session), make(map[*session]struct{})
 	}
-	s.byKey[client.key], s.byConn[client.conn] = client, client
+	s.byKey[client.key], s.all[client] = client, struct{}{}
+	client.conn.Own(client)
 }
 
 func (s *sessions) remove(client *session) {
@@ -55,16 +56,19 @@ func (s *sessions) remove(client *session) {
 	if s.byKey[client.key] == client {
 		delete(s.byKey, client.key)
 	}
-	delete(s.byConn, client.conn)
+	delete(s.all, client)
+	client.conn.Own((*session)(nil))
 }
 
-// of returns the session of a connection, also while another connection with its key takes
+// sessionOf returns the session of a connection, also while another connection with its key takes
 // over.
-func (s *sessions) of(conn net.Conn) (*session, bool) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	client, ok := s.byConn[conn]
-	return client, ok
+func sessionOf(conn net.Conn) (*session, bool) {
+	c, ok := conn.(*guard.Conn)
+	if !ok {
+		return nil, false
+	}
+	client, _ := c.Owner().(*session)
+	return client, client != nil
 }
 
 func (s *sessions) get(key string) (*session, bool) {
@@ -85,7 +89,7 @@ func (s *sessions) matching(match func(Identity) bool) []*session {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	var found []*session
-	for _, client := range s.byConn {
+	for client := range s.all {
 		if match(client.identity) {
 			found = append(found, client)
 		}

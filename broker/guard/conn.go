@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"sync/atomic"
 	"time"
 
 	mqtt "github.com/mochi-mqtt/server/v2"
@@ -46,8 +47,11 @@ type Conn struct {
 	hello    [1]byte // the first byte of CONNECT
 	welcomed bool    // the client has its CONNACK
 	largest  int     // packet that is read, in bytes after its fixed header
+	head     [5]byte // of the packet that is read
 	packet   []byte  // the last packet, header included
 	unread   []byte  // what of it the library has not read yet
+
+	owner atomic.Value // see Own
 
 	ends []func(reason error) // run when the library has dropped the connection, last one first
 	done chan struct{}        // closed after them; nil until CONNECT has been read
@@ -75,6 +79,12 @@ func bound(raw net.Conn) {
 		_ = tcp.SetWriteBuffer(sendBuffer) // the default works too, with more memory
 	}
 }
+
+// Own sets what Owner returns: whose connection it is. It is always of one type.
+func (c *Conn) Own(owner any) { c.owner.Store(owner) }
+
+// Owner returns whose connection it is, nil when Own has not been called.
+func (c *Conn) Owner() any { return c.owner.Load() }
 
 // OnEnd registers fn to run once after the library has dropped the connection, for whatever
 // reason, a panic included; reason is nil after an orderly DISCONNECT. Call it from a hook on
@@ -215,10 +225,10 @@ func (c *Conn) pace() error {
 	if c.limit == nil {
 		return nil
 	}
-	wait := c.limit.Reserve().Delay()
-	if wait == 0 {
+	if c.limit.Allow() {
 		return nil
 	}
+	wait := c.limit.Reserve().Delay()
 	c.guard.counters.throttled.Add(1)
 	timer := time.NewTimer(wait)
 	defer timer.Stop()

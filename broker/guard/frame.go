@@ -12,8 +12,7 @@ const firstGrowth = 16 << 10
 // into c.packet and returns its body. Memory grows with what has arrived, not
 // with what the header claims.
 func (c *Conn) readPacket(from io.Reader, limit int, checkHeader func(first byte) *Violation) ([]byte, *Violation, error) {
-	head := make([]byte, 0, 5)
-	head, err := more(from, head, 2)
+	head, err := more(from, c.head[:0], 2)
 	if err != nil {
 		return nil, nil, err
 	}

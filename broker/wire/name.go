@@ -44,10 +44,34 @@ func wireName(s string) (string, *fault.Error) {
 	return s, nil
 }
 
+// plainName reports whether s is an end of a link id as wireName would have it, which nearly all are: neither a MAC in another
+// spelling nor invalid. It reports false for some others too.
+func plainName(s string) bool {
+	if s == "" || len(s) > maxName || len(s) == 17 {
+		return false
+	}
+	name, zero := false, true // no hexadecimal digits; nothing but zeros
+	for i := range len(s) {
+		c := s[i]
+		switch {
+		case c >= '0' && c <= '9', c >= 'a' && c <= 'f':
+			zero = zero && c == '0'
+		case c|0x20 >= 'a' && c|0x20 <= 'z', c == '-', c == '_', c == ':':
+			name = true
+		default:
+			return false
+		}
+	}
+	return len(s) != 12 || !name && !zero
+}
+
 // linkID normalises a link id to "dst_name.src_name", which keeps nothing else of the message in memory. The old form
 // "DDDDDD-SSSSSS" only becomes lower case: which devices it means is known to
 // the network alone, see [motion.IsOldLinkID].
 func linkID(s string) (string, *fault.Error) {
+	if dst, src, _ := strings.Cut(s, "."); plainName(dst) && plainName(src) {
+		return strings.Clone(s), nil
+	}
 	if motion.IsOldLinkID(s) {
 		return strings.Clone(strings.ToLower(s)), nil
 	}
