@@ -1,7 +1,7 @@
 // Command bench measures the figures for which the product has goals, each against a
 // peer on the same machine at the same time, and prints a table:
 //
-//	cd .ci/bench && go run . [-only S1,S7] [-markdown]
+//	cd .ci/bench && go run . [-only S1,S7] [-times 3] [-markdown]
 //	cd .ci/bench && go run . -growth [-quick]
 //	cd .ci/bench && go run . -instructions
 //
@@ -11,13 +11,14 @@
 // Prometheus time-series database, SQLite, a plain gorilla server, and the cheapest
 // thing that could do the work, such as memcpy. strace counts syncs.
 //
-// It takes about ten minutes on two cores, and ends after half an hour in any case: a
-// machine that needs longer is too busy to measure on. If a figure cannot be measured,
+// It takes about ten minutes on two cores, and ends after half an hour in any case, three times that
+// with -times 3: a machine that needs longer is too busy to measure on. If a figure cannot be measured,
 // its row says why, and the program exits with 1. A missed figure is not a failure.
 package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -45,7 +46,7 @@ func groups() []group {
 	}
 }
 
-// longest is the time limit of all measurements together.
+// longest is the time limit of all measurements together, done once.
 const longest = 30 * time.Minute
 
 func main() {
@@ -57,9 +58,7 @@ func main() {
 		return
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	ctx, cancel := context.WithTimeout(ctx, longest)
 	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	cancel()
 	stop()
 	os.Exit(code)
 }
@@ -69,6 +68,7 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(errOut)
 	only := flags.String("only", "", "measure only these figures, such as `S1,S7`")
+	times := flags.Int("times", 1, "measure each figure so many times, and print the medians")
 	markdown := flags.Bool("markdown", false, "print the table in Markdown")
 	growth := flags.Bool("growth", false, "measure instead how cost grows with networks and with history, and draw it in docs/")
 	instructions := flags.Bool("instructions", false, "count instead instructions for arm64 and amd64, by QEMU (apt-get install qemu-user gcc)")
@@ -77,6 +77,9 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 		return 2
 	}
 	wanted, err := choose(*only)
+	if *times < 1 {
+		err = errors.New("-times is less than 1")
+	}
 	if err != nil {
 		fmt.Fprintln(errOut, "bench:", err)
 		return 2
@@ -87,6 +90,8 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 		return 1
 	}
 	defer b.close()
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(*times)*longest)
+	defer cancel()
 	began, measured := time.Now(), commit(ctx)
 	command := strings.Join(append([]string{"cd .ci/bench && go run ."}, args...), " ")
 	if *growth || *instructions {
@@ -102,7 +107,7 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 		}
 		return 0
 	}
-	figures := measure(ctx, b, wanted)
+	figures := measure(ctx, b, wanted, *times)
 	b.say("all: %s", time.Since(began).Round(time.Second))
 	printed := printText
 	if *markdown {
@@ -133,8 +138,8 @@ func choose(only string) ([]string, error) {
 	return wanted, nil
 }
 
-// measure measures the wanted figures, group by group.
-func measure(ctx context.Context, b *bench, wanted []string) []figure {
+// measure measures the wanted figures, group by group, each group so many times.
+func measure(ctx context.Context, b *bench, wanted []string, times int) []figure {
 	var figures []figure
 	for _, g := range groups() {
 		names := slices.DeleteFunc(slices.Clone(g.names), func(name string) bool { return !slices.Contains(wanted, name) })
@@ -143,7 +148,7 @@ func measure(ctx context.Context, b *bench, wanted []string) []figure {
 		}
 		began := time.Now()
 		b.say("%s …", strings.Join(names, ", "))
-		found, err := g.run(ctx, b)
+		found, err := g.medians(ctx, b, times)
 		for _, f := range found {
 			if slices.Contains(names, f.Name) {
 				figures = append(figures, f)
@@ -156,4 +161,26 @@ func measure(ctx context.Context, b *bench, wanted []string) []figure {
 		b.say("%s: %s", strings.Join(names, ", "), time.Since(began).Round(time.Second))
 	}
 	return figures
+}
+
+// medians measures a group so many times and returns the medians of each row, in the words of the first time.
+func (g group) medians(ctx context.Context, b *bench, times int) ([]figure, error) {
+	var figures []figure
+	var ours, peers [][]float64
+	for n := range times {
+		found, err := g.run(ctx, b)
+		if err != nil {
+			return found, err
+		}
+		if n == 0 {
+			figures, ours, peers = found, make([][]float64, len(found)), make([][]float64, len(found))
+		}
+		for i, f := range found[:min(len(found), len(figures))] {
+			ours[i], peers[i] = append(ours[i], f.Ours), append(peers[i], f.Peers)
+		}
+	}
+	for i := range figures {
+		figures[i].Ours, figures[i].Peers = median(ours[i]), median(peers[i])
+	}
+	return figures, nil
 }
