@@ -22,7 +22,8 @@ func (s *Server) Send(d motion.DeviceKey, command string, payload []byte, retain
 	if len(payload) > s.cfg.Guard.MaxPacket/2 {
 		return fault.New(fault.TooLarge, "command %s: %d bytes are too many", command, len(payload))
 	}
-	if !retain && len(s.mqtt.Topics.Subscribers(topic).Subscriptions) == 0 {
+	_, connected := s.sessions.get(Identity{Device: d}.String()) // the library forgets subscriptions a moment later
+	if !retain && (!connected || len(s.mqtt.Topics.Subscribers(topic).Subscriptions) == 0) {
 		return fault.New(fault.Unavailable, "device %s is not connected", d)
 	}
 	if err := s.inject(topic, payload, retain); err != nil {
