@@ -101,7 +101,7 @@ func Also(err error, further []Detail) error {
 // KindOf returns the kind of the first *Error in err's tree, 0 when there is none.
 func KindOf(err error) Kind {
 	if err == nil {
-		return 0
+		return 0 // without the allocation of e: each message that is taken comes here
 	}
 	var e *Error
 	if errors.As(err, &e) {

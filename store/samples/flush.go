@@ -13,6 +13,10 @@ import (
 // seconds.
 const sealDelay = 10
 
+// keepIncrements is the largest memory of a flush that is kept for the next, in bytes: a minute of some hundred
+// networks. One after a long outage takes more.
+const keepIncrements = 1 << 20
+
 // part is one block's part of a flush.
 type part struct {
 	network motion.NetworkID
@@ -78,7 +82,9 @@ func (s *Heads) collect(wall int64) (sealed, open []part) {
 		}
 		h.mu.Unlock()
 	}
-	s.increments = increments
+	if s.increments = increments; cap(increments) > keepIncrements {
+		s.increments = nil
+	}
 	sortParts(open)
 	return sealed, open
 }
