@@ -19,7 +19,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/performance"
@@ -127,16 +126,7 @@ func measureTimes(t *testing.T, row func(what, wanted, format string, values ...
 	}
 	all := times()
 	row("cold cache to the sentence about the home", "< 300 ms", "%.0f ms (%.0f to %.0f)", all[3], all[0], all[6])
-	command(b, network.Enable, network.EnableParams{})
-	type conditions struct {
-		Offline bool `json:"offline"` // Chromium up to 148 wants it here
-		network.EmulateNetworkConditionsByRuleParams
-	}
-	command(b, cdp.Command[conditions, network.EmulateNetworkConditionsByRuleResult]{Method: network.CommandEmulateNetworkConditionsByRule}, conditions{
-		EmulateNetworkConditionsByRuleParams: network.EmulateNetworkConditionsByRuleParams{
-			MatchedNetworkConditions: []*network.Conditions{{Latency: 40, DownloadThroughput: 5e6 / 8, UploadThroughput: 5e6 / 8}},
-		},
-	})
+	b.network(network.Conditions{Latency: 40, DownloadThroughput: 5e6 / 8, UploadThroughput: 5e6 / 8})
 	command(b, emulation.SetCPUThrottlingRate, emulation.SetCPUThrottlingRateParams{Rate: 6})
 	all = times()
 	row("… at 5 Mbit/s, 40 ms, a sixth of the CPU", "< 1000 ms", "%.0f ms (%.0f to %.0f)", all[3], all[0], all[6])

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 
 	"sensegate/api/appliance"
@@ -205,6 +206,23 @@ func run[R any](b *browser, action chromedp.Action[R]) R {
 func command[P, R any](b *browser, c cdp.Command[P, R], params P) R {
 	b.t.Helper()
 	return step(b, func(ctx context.Context) (R, error) { return chromedp.Call(ctx, c, params) })
+}
+
+// network sets how the page reaches the network. Chromium up to 148 wants offline beside the
+// conditions, later ones in them.
+func (b *browser) network(conditions network.Conditions) {
+	b.t.Helper()
+	type params struct {
+		Offline bool `json:"offline"`
+		network.EmulateNetworkConditionsByRuleParams
+	}
+	command(b, network.Enable, network.EnableParams{})
+	command(b, cdp.Command[params, network.EmulateNetworkConditionsByRuleResult]{Method: network.CommandEmulateNetworkConditionsByRule}, params{
+		Offline: conditions.Offline,
+		EmulateNetworkConditionsByRuleParams: network.EmulateNetworkConditionsByRuleParams{
+			MatchedNetworkConditions: []*network.Conditions{&conditions},
+		},
+	})
 }
 
 // step has two minutes. A whole test has no limit of its own: how long it takes depends on the machine.

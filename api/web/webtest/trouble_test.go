@@ -61,19 +61,12 @@ func TestDemoCodeOpensOnce(t *testing.T) {
 func TestLostNetworkComesBack(t *testing.T) {
 	t.Parallel()
 	b, _ := openHome(t)
-	command(b, network.Enable, network.EnableParams{})
-	conditions := func(offline bool) {
-		t.Helper()
-		command(b, network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{
-			MatchedNetworkConditions: []*network.Conditions{{Offline: offline, DownloadThroughput: -1, UploadThroughput: -1}},
-		})
-	}
 	// An open websocket outlives an emulated loss: the page is made to believe that a night has
 	// passed since it heard something, as on a phone that wakes up.
-	conditions(true)
+	b.network(network.Conditions{Offline: true, DownloadThroughput: -1, UploadThroughput: -1})
 	read[bool](b, `(globalThis.Date.now = ((real) => () => real() + 9 * 3600_000)(Date.now), document.dispatchEvent(new Event("visibilitychange")), true)`)
 	b.waitFor(banner + `.includes("As of ")`)
-	conditions(false)
+	b.network(network.Conditions{DownloadThroughput: -1, UploadThroughput: -1})
 	read[bool](b, `(document.dispatchEvent(new Event("visibilitychange")), true)`)
 	b.waitFor(banner + ` === "" && document.querySelector(".truth h1") !== null`)
 	b.waitFor(`!/hour/.test(` + sentence + `)`)
