@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"sensegate/api"
+	gateway "sensegate/api/appliance"
 	stream "sensegate/api/live"
 	product "sensegate/api/server"
 	"sensegate/motion/feed"
@@ -78,8 +80,9 @@ func (s *server) close() error { return s.stop() }
 // nobody is the principal of a public websocket.
 type nobody struct{}
 
-// newViewersRole serves a live route with the product's server and feed.
+// newViewersRole serves a live route with the product's server and feed, and collects garbage as often as the product.
 func newViewersRole([]string) (role, error) {
+	debug.SetGCPercent(gateway.GarbagePercent)
 	var hub feed.Hub[int, *stream.Frame]
 	same := func(m *stream.Frame) (*stream.Frame, error) { return m, nil }
 	watch := api.Guarded("anyone", func(context.Context, nobody, *struct{}) (*stream.Stream, error) {

@@ -11,7 +11,18 @@ require (
 	sensegate v0.0.0
 )
 
-require gopkg.in/yaml.v3 v3.0.1 // indirect
+require (
+	aead.dev/minisign v0.3.0 // indirect
+	filippo.io/age v1.3.2 // indirect
+	filippo.io/hpke v0.4.0 // indirect
+	github.com/KimMachineGun/automemlimit v0.7.4 // indirect
+	github.com/caarlos0/env/v11 v11.4.2 // indirect
+	github.com/coreos/go-systemd/v22 v22.5.0 // indirect
+	github.com/pbnjay/memory v0.0.0-20210728143218-7b4eea64cf58 // indirect
+	go.yaml.in/yaml/v3 v3.0.6 // indirect
+	gopkg.in/natefinch/lumberjack.v2 v2.2.1 // indirect
+	gopkg.in/yaml.v3 v3.0.1 // indirect
+)
 
 require (
 	github.com/VictoriaMetrics/metrics v1.35.4 // indirect

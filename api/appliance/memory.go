@@ -11,8 +11,8 @@ import (
 // leastMemory is what the Go runtime may hold on any machine, in bytes.
 const leastMemory = 24 << 20
 
-// garbagePercent is how much garbage may lie beside what is in use before the collector runs.
-const garbagePercent = 35
+// GarbagePercent is how much garbage may lie beside what is in use before the collector runs.
+const GarbagePercent = 35
 
 // startUp is how long a start may take memory as the runtime does by itself: one with much to read would take half as long again.
 const startUp = 10 * time.Second
@@ -22,7 +22,7 @@ const startUp = 10 * time.Second
 func HoldMemory(log *slog.Logger) {
 	if os.Getenv("GOGC") == "" {
 		time.AfterFunc(startUp, func() {
-			debug.SetGCPercent(garbagePercent)
+			debug.SetGCPercent(GarbagePercent)
 			debug.FreeOSMemory() // what the start took
 		})
 	}

@@ -18,7 +18,7 @@ import (
 
 // pace holds the times of connections.
 type pace struct {
-	ping  time.Duration // between pings
+	ping  time.Duration // between pings, and until the first at most
 	pong  time.Duration // without a sign of life until the connection is given up
 	write time.Duration // for one message
 	close time.Duration // for the other end to answer a close
@@ -59,6 +59,7 @@ type connection struct {
 	signalled           atomic.Bool // stop, gone, pingDue or recheckDue may have changed
 
 	recheck func(context.Context) error // whether the viewer may still see this
+	turn    int                         // of Set, at which it is pinged
 
 	mu      sync.Mutex
 	leaving bool // a close frame is out
@@ -207,7 +208,7 @@ func (c *connection) ended(behind, stopped bool) int {
 
 // woken handles a signal: it looks for the end of the server and of the viewer, checks the
 // credentials again, and pings. over ends the connection with a close code, 0 for none.
-func (c *connection) woken(pings *time.Timer) (code int, over bool) {
+func (c *connection) woken() (code int, over bool) {
 	select {
 	case <-c.stop:
 		return websocket.CloseGoingAway, true
@@ -222,27 +223,18 @@ func (c *connection) woken(pings *time.Timer) (code int, over bool) {
 			return code, true
 		}
 	}
-	if !ping {
-		return 0, false
-	}
-	pings.Reset(c.pace.ping)
-	return 0, c.ws.WriteControl(websocket.PingMessage, nil, time.Now().Add(c.pace.write)) != nil
+	return 0, ping && c.ws.WriteControl(websocket.PingMessage, nil, time.Now().Add(c.pace.write)) != nil
 }
 
 // pump sends messages and pings until the source, the viewer or the server ends.
 // It returns the close code to say, 0 for none.
 func pump[M any](c *connection, sub Subscription[M], frame func(M) (*Frame, error)) (code int, err error) {
-	pings := time.AfterFunc(c.pace.ping, func() {
-		c.pingDue.Store(true)
-		c.signal()
-	})
-	defer pings.Stop()
 	if code := c.refused(); code != 0 { // what ended while the connection was made
 		return code, nil
 	}
 	for {
 		if c.signalled.Load() && c.signalled.Swap(false) {
-			if code, over := c.woken(pings); over {
+			if code, over := c.woken(); over {
 				return code, nil
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"sync"
+	"time"
 
 	"github.com/gorilla/websocket"
 
@@ -29,6 +30,8 @@ type Set struct {
 	open    map[string]int // by key
 	shares  map[share]int  // the same, of viewers who have a name
 	total   int
+	turn    int  // whose pings are due next
+	pinging bool // a timer runs until then
 	running sync.WaitGroup // one for each connection
 }
 
@@ -160,11 +163,20 @@ func (l *Set) Count() int {
 	return l.total
 }
 
-// add makes a connection known to Recheck and Shutdown, until remove.
+// turns is how many groups of connections are pinged one after the other, by one timer: one for each
+// connection takes memory, and all at once would be checked again at once.
+const turns = 8
+
+// add makes a connection known to Recheck and Shutdown, and has it pinged, until remove.
 func (l *Set) add(c *connection) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	c.turn = len(l.all) % turns
 	l.all[c] = struct{}{}
+	if !l.pinging {
+		l.pinging = true
+		time.AfterFunc(l.pace.ping/turns, l.ping)
+	}
 	if l.stopped {
 		c.signal()
 	}
@@ -174,6 +186,22 @@ func (l *Set) remove(c *connection) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.all, c)
+}
+
+// ping has the connections of one turn pinged, and comes again for the next while there are any.
+func (l *Set) ping() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for c := range l.all {
+		if c.turn == l.turn {
+			c.pingDue.Store(true)
+			c.signal()
+		}
+	}
+	l.turn = (l.turn + 1) % turns
+	if l.pinging = len(l.all) > 0; l.pinging {
+		time.AfterFunc(l.pace.ping/turns, l.ping)
+	}
 }
 
 // Recheck checks the credentials of every viewer again, at once. It does not wait.
