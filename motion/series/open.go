@@ -61,7 +61,14 @@ func (s span) join(o span) span {
 
 // NewBlock returns the empty block of tier that holds second start.
 func NewBlock(tier Tier, start int64) *Block {
-	return &Block{tier: tier, start: tier.BlockStart(start)}
+	b := &Block{}
+	b.Begin(tier, start)
+	return b
+}
+
+// Begin makes b the empty block of tier that holds second start. It takes the memory of the rows before.
+func (b *Block) Begin(tier Tier, start int64) {
+	*b = Block{tier: tier, start: tier.BlockStart(start), columns: b.columns[:0]}
 }
 
 // Tier returns the resolution of the rows.
@@ -109,8 +116,15 @@ func (b *Block) find(id ID) (i int, ok bool) {
 	if len(b.columns) == MaxSeries || len(id) > maxName {
 		return 0, false
 	}
-	b.columns = append(b.columns, column{id: id, share: id.isLocation(), cells: make([]cell, b.tier.Rows())})
-	return len(b.columns) - 1, true
+	i = len(b.columns)
+	b.columns = slices.Grow(b.columns, 1)[:i+1]
+	c := &b.columns[i] // has rows where a block before this one had a series
+	if c.id, c.share = id, id.isLocation(); len(c.cells) != b.tier.Rows() {
+		c.cells = make([]cell, b.tier.Rows())
+	} else {
+		clear(c.cells)
+	}
+	return i, true
 }
 
 // Add adds one live frame of series i at second ts. The intensity of a row is the maximum of its

@@ -247,3 +247,38 @@ func TestRowsAddedDuringAFlushStayPending(t *testing.T) {
 		t.Error("committed rows are pending")
 	}
 }
+
+// TestBlockBegunAnewHoldsNothingOfBefore: a block that begins in the memory of another one is written as a new one is, and
+// takes no more memory.
+func TestBlockBegunAnewHoldsNothingOfBefore(t *testing.T) {
+	t.Parallel()
+	names := []series.ID{series.Network, series.Link("A.B"), series.Link("A.C"), series.Location(motion.MAC{2, 0xbb, 0, 0, 0, 0x31})}
+	rapid.Check(t, func(t *rapid.T) {
+		used := &series.Block{}
+		for range rapid.IntRange(1, 4).Draw(t, "blocks") {
+			tier := rapid.SampledFrom([]series.Tier{series.Second, series.FiveSeconds}).Draw(t, "tier")
+			start := 3600 * rapid.Int64Range(0, 9).Draw(t, "start")
+			fresh := series.NewBlock(tier, start)
+			used.Begin(tier, start)
+			for range rapid.IntRange(0, 9).Draw(t, "frames") {
+				var frame []series.Value
+				for _, id := range rapid.SliceOfDistinct(rapid.SampledFrom(names), rapid.ID).Draw(t, "series") {
+					frame = append(frame, series.Value{ID: id, Value: rapid.Float64Range(0, 1).Draw(t, "value")})
+				}
+				ts := start + rapid.Int64Range(0, 599).Draw(t, "ts")
+				fresh.AddFrame(ts, frame)
+				used.AddFrame(ts, frame)
+			}
+			if used.Pending() != fresh.Pending() || used.Journaled() || used.Bytes() != fresh.Bytes() {
+				t.Errorf("pending %v, journaled %v, %d bytes; a new block: %v, false, %d", used.Pending(), used.Journaled(), used.Bytes(), fresh.Pending(), fresh.Bytes())
+			}
+			if got, want := used.AppendIncrement(nil), fresh.AppendIncrement(nil); !bytes.Equal(got, want) {
+				t.Errorf("increment %x, of a new block %x", got, want)
+			}
+			used.Committed()
+			if got, want := used.AppendValue(nil), fresh.AppendValue(nil); !bytes.Equal(got, want) {
+				t.Errorf("value %x, of a new block %x", got, want)
+			}
+		}
+	})
+}

@@ -13,9 +13,9 @@ import (
 // seconds.
 const sealDelay = 10
 
-// keepIncrements is the largest memory of a flush that is kept for the next, in bytes: a minute of some hundred
+// keepValues is the largest memory of a flush that is kept for the next, in bytes: a minute of some hundred
 // networks. One after a long outage takes more.
-const keepIncrements = 1 << 20
+const keepValues = 1 << 20
 
 // part is one block's part of a flush.
 type part struct {
@@ -60,9 +60,9 @@ func (tx Tx) seal(sealed []part) (changed blocks, err error) {
 	return changed, tx.deleteJournal(changed)
 }
 
-// collect copies out what has to be written, in the order of keys. Increments are valid until the next call.
+// collect copies out what has to be written, in the order of keys. The values are valid until the next call.
 func (s *Heads) collect(wall int64) (sealed, open []part) {
-	increments := s.increments[:0]
+	values := s.values[:0]
 	for network, h := range s.snapshot() {
 		h.mu.Lock()
 		now := wall
@@ -70,20 +70,23 @@ func (s *Heads) collect(wall int64) (sealed, open []part) {
 			now = max(now, at.start) // the data's own clock goes on while ours is behind
 		}
 		for at, b := range h.blocks {
-			begin := len(increments)
-			increments = b.AppendIncrement(increments)
+			begin := len(values)
+			values = b.AppendIncrement(values)
 			if b.End()+sealDelay > now {
-				if len(increments) > begin {
-					open = append(open, part{network, at, increments[begin:]})
+				if len(values) > begin {
+					open = append(open, part{network, at, values[begin:]})
 				}
-			} else if value := b.AppendValue(nil); len(value) > 0 {
-				sealed = append(sealed, part{network, at, value})
+				continue
+			}
+			values = b.AppendValue(values[:begin])
+			if len(values) > begin {
+				sealed = append(sealed, part{network, at, values[begin:]})
 			}
 		}
 		h.mu.Unlock()
 	}
-	if s.increments = increments; cap(increments) > keepIncrements {
-		s.increments = nil
+	if s.values = values; cap(values) > keepValues {
+		s.values = nil
 	}
 	sortParts(open)
 	return sealed, open
@@ -162,7 +165,7 @@ func (s *Heads) committed(sealed, open []part) {
 		s.mark(p, func(h *head, b *series.Block) {
 			if b.Sealed(); !b.Pending() {
 				delete(h.blocks, p.at)
-				h.recent = nil
+				h.recent, h.spare = nil, b
 			}
 		})
 	}

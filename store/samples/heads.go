@@ -38,7 +38,7 @@ type Heads struct {
 	failing atomic.Int64 // flushes since the last that was stored
 	unknown atomic.Bool  // there are entries of the journal that are not understood
 
-	increments []byte // memory of a flush, of which there is one at a time
+	values []byte // memory of a flush, of which there is one at a time
 
 	mu     sync.Mutex
 	heads  map[motion.NetworkID]*head
@@ -57,6 +57,7 @@ type head struct {
 	mu     sync.Mutex
 	blocks map[blockKey]*series.Block
 	recent *series.Block // that the last frame went to, one of blocks; nil: none
+	spare  *series.Block // that was sealed last, whose memory the next one takes; nil: none
 }
 
 // blockKey is the place of a block in time.
@@ -136,7 +137,11 @@ func (s *Heads) put(network motion.NetworkID, tier series.Tier, ts motion.Time, 
 func (h *head) block(at blockKey) *series.Block {
 	b := h.blocks[at]
 	if b == nil {
-		b = series.NewBlock(at.tier, at.start)
+		if b = h.spare; b == nil {
+			b = &series.Block{}
+		}
+		b.Begin(at.tier, at.start)
+		h.spare = nil
 		h.blocks[at] = b
 	}
 	return b
