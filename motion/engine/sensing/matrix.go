@@ -25,9 +25,11 @@ func (se *Sensing) Matrix(of *state.Network, r motion.Matrix, now motion.Time) e
 	if !se.claim(n, state.GuardianHolds, now) {
 		return fault.New(fault.Conflict, "motion-matrix: the network is sensed by the appliance itself; samples are not used")
 	}
-	if added := n.newMatrixLinks(r.Links); len(added) > 0 && math.Abs(now.Since(n.named)) >= namedAgain {
-		n.named = now
-		se.events.Queue(inventory.UpdateEntry(n.Network, se.addLinks(n, n.Record, now, added...))) // live motion does not wait for it
+	if math.Abs(now.Since(n.named)) >= namedAgain {
+		if added := n.newMatrixLinks(r.Links); len(added) > 0 {
+			n.named = now
+			se.events.Queue(inventory.UpdateEntry(n.Network, se.addLinks(n, n.Record, now, added...))) // live motion does not wait for it
+		}
 	}
 	se.takeMatrix(n, r, now)
 	return nil
@@ -49,6 +51,9 @@ func (n *network) newMatrixLinks(names []string) (added []foundLink) {
 		}
 		key, _ := n.KeyOf(name)
 		to, _ := n.EndOf(key.Dst)
+		if !to.Mesh {
+			continue
+		}
 		if _, known := n.EndOf(key.Src); !known {
 			_, src, _ := strings.Cut(name, ".")
 			if mac, err := motion.ParseMAC(src); err != nil || mac.IsZero() {
@@ -57,7 +62,7 @@ func (n *network) newMatrixLinks(names []string) (added []foundLink) {
 			n.Explained(key)
 		}
 		link := n.Links[n.NameOf(key)]
-		if !to.Mesh || link != nil && link.Online || link == nil && len(n.Links)+len(added) >= inventory.MaxLinks {
+		if link != nil && link.Online || link == nil && len(n.Links)+len(added) >= inventory.MaxLinks {
 			continue
 		}
 		added = append(added, foundLink{src: key.Src, dst: to.ID, ifName: state.MatrixInterface})

@@ -106,16 +106,21 @@ func (n *Network) endName(mac motion.MAC) string {
 // (payloads.md 6 no. 3). known is false when the records do not know an end: the key
 // then has macFor of its name. n.Mu is held.
 func (n *Network) KeyOf(name string) (key fuse.Link, known bool) {
-	if key, known := n.keys[name]; known {
-		return key, true
-	}
-	if key, known = n.keyOf(name); known {
+	found, ok := n.keys[name]
+	if !ok {
 		if n.keys == nil || len(n.keys) >= MaxNames {
-			n.keys = map[string]fuse.Link{}
+			n.keys = map[string]namedLink{}
 		}
-		n.keys[name] = key
+		found.Link, found.known = n.keyOf(name)
+		n.keys[name] = found
 	}
-	return key, known
+	return found.Link, found.known
+}
+
+// namedLink is what KeyOf has found.
+type namedLink struct {
+	fuse.Link
+	known bool
 }
 
 func (n *Network) keyOf(name string) (key fuse.Link, known bool) {

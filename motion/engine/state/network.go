@@ -49,7 +49,7 @@ type Network struct {
 	Sense  Sense
 
 	names map[fuse.Link]string // link names of keys that records do not explain
-	keys  map[string]fuse.Link // of names that they explain
+	keys  map[string]namedLink // of names, while the records stay
 	facts linkFacts            // what follows from the records and names
 }
 
