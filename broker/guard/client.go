@@ -3,6 +3,7 @@ package guard
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -98,14 +99,11 @@ func (g *Guard) resume(cl *mqtt.Client, clean bool) bool {
 
 // take lets the library process the next packet, whose first byte is there.
 func (l *Listener) take(c *Conn) error {
-	if err := c.next(); err != nil {
-		return err
-	}
-	first, err := header(c.client)
+	body, err := c.next()
 	if err != nil {
 		return err
 	}
-	pk, err := c.client.ReadPacket(first)
+	pk, err := c.read(body)
 	if err != nil {
 		return err
 	}
@@ -114,6 +112,25 @@ func (l *Listener) take(c *Conn) error {
 		_ = l.guard.server.DisconnectClient(c.client, code) // the client may be gone
 	}
 	return err
+}
+
+// read returns the packet that next has read, of which the library gets memory of its own. ReadPacket copies twice, and only
+// the second copy is used; what devices send most is not read by it.
+func (c *Conn) read(body []byte) (pk packets.Packet, err error) {
+	if c.packet[0]>>4 != typePublish {
+		first, err := header(c.client)
+		if err != nil {
+			return pk, err
+		}
+		return c.client.ReadPacket(first)
+	}
+	c.unread = nil
+	pk.ProtocolVersion = c.client.Properties.ProtocolVersion
+	if err := pk.FixedHeader.Decode(c.packet[0]); err != nil {
+		return pk, err
+	}
+	pk.FixedHeader.Remaining = len(body)
+	return pk, pk.PublishDecode(slices.Clone(body))
 }
 
 // dismiss ends the library's part of a connection that ended with err, which it returns.

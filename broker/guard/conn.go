@@ -120,7 +120,7 @@ func (c *Conn) Done() <-chan struct{} { return c.done }
 // Read implements net.Conn for the library.
 func (c *Conn) Read(p []byte) (int, error) {
 	if len(c.unread) == 0 {
-		if err := c.next(); err != nil {
+		if _, err := c.next(); err != nil {
 			return 0, err
 		}
 	}
@@ -182,11 +182,11 @@ func checkFirst(first byte) *Violation {
 }
 
 // next reads and checks the next packet, and delays it if the client sends faster than its
-// rate.
-func (c *Conn) next() error {
+// rate. It returns what follows the packet's fixed header, valid until the next call.
+func (c *Conn) next() ([]byte, error) {
 	body, v, err := c.readPacket(c.in, c.largest, c.checker.checkHeader)
 	if err != nil {
-		return c.readError(err)
+		return nil, c.readError(err)
 	}
 	if v == nil {
 		v = c.checker.check(c.packet[0], body)
@@ -195,9 +195,9 @@ func (c *Conn) next() error {
 		c.unread = nil
 		c.guard.counters.refused(v)
 		c.sayGoodbye(v)
-		return v
+		return nil, v
 	}
-	return c.pace()
+	return body, c.pace()
 }
 
 func (c *Conn) sayGoodbye(v *Violation) {

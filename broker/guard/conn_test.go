@@ -66,6 +66,7 @@ func (r *replay) Write(p []byte) (int, error) { return len(p), nil }
 func (r *replay) Close() error                { return nil }
 func (r *replay) SetWriteBuffer(n int) error  { r.buffer = n; return nil }
 
+func (r *replay) RemoteAddr() net.Addr              { return &net.TCPAddr{} }
 func (r *replay) SetDeadline(t time.Time) error     { return r.SetReadDeadline(t) }
 func (r *replay) SetReadDeadline(t time.Time) error { r.deadline = t; return nil }
 func (r *replay) SetWriteDeadline(time.Time) error  { return nil }

@@ -7,9 +7,11 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"reflect"
 	"strings"
 	"testing"
 
+	mqtt "github.com/mochi-mqtt/server/v2"
 	"github.com/mochi-mqtt/server/v2/packets"
 )
 
@@ -32,6 +34,7 @@ func FuzzPacketsReachTheLibraryUnharmed(f *testing.F) {
 		f.Add(b, byte(1), uint16(0))
 		f.Add(b, byte(2), uint16(10))
 	}
+	server := mqtt.New(nil)
 	f.Fuzz(func(t *testing.T, stream []byte, maxQoS byte, aliases uint16) {
 		cfg := Defaults()
 		cfg.MaxQoS, cfg.TopicAliasMaximum, cfg.MessagesPerSecond = maxQoS%3, aliases, 0
@@ -49,15 +52,28 @@ func FuzzPacketsReachTheLibraryUnharmed(f *testing.F) {
 			return
 		}
 		decode(t, c.packet, con.version, aliases)
+		c.client = server.NewClient(c, "fuzz", "", false)
+		c.client.Properties.ProtocolVersion = con.version
+		c.unread = nil // the library has read the CONNECT
 		for {
-			if err := c.next(); err != nil {
+			body, err := c.next()
+			if err != nil {
 				var v *Violation
 				if !errors.As(err, &v) && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 					t.Fatalf("unexpected end: %v", err)
 				}
 				return
 			}
-			decode(t, c.unread, con.version, aliases)
+			decode(t, c.packet, con.version, aliases)
+			ours, ourErr := c.read(body)
+			c.unread = c.packet
+			first, err := header(c.client)
+			if err != nil {
+				t.Fatalf("% x: header: %v", c.packet, err)
+			}
+			if library, err := c.client.ReadPacket(first); !reflect.DeepEqual(ours, library) || !errors.Is(ourErr, err) {
+				t.Fatalf("% x is read as %+v, %v; the library: %+v, %v", c.packet, ours, ourErr, library, err)
+			}
 		}
 	})
 }
