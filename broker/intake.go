@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/netip"
 	"strings"
+	"sync"
 
 	"sensegate/broker/wire"
 	"sensegate/motion"
@@ -18,7 +19,7 @@ type Engine interface {
 	LoginUser(ctx context.Context, name, password string) (motion.UserTopics, error)
 	Connected(device motion.DeviceKey, address netip.Addr)
 	Disconnected(device motion.DeviceKey, reason string)
-	// Report stores a report and acts on it. A fault other than Unavailable is the device's
+	// Report stores a report and acts on it; the report is valid until it returns. A fault other than Unavailable is the device's
 	// mistake; after any other error the device has to send the report again.
 	Report(ctx context.Context, device motion.DeviceKey, report motion.Report) error
 	// BadInput counts what was wrong with a message, or was refused.
@@ -80,10 +81,7 @@ func (i Intake) Ingest(ctx context.Context, id Identity, topic string, payload [
 		}
 		return nil
 	}
-	report, err := decode(topic, payload)
-	if err == nil {
-		err = i.Engine.Report(ctx, id.Device, report)
-	}
+	err := i.report(ctx, id.Device, topic, payload)
 	if kind := fault.KindOf(err); kind != 0 && kind != fault.Unavailable {
 		i.Engine.BadInput(id.String(), err.Error(), payload)
 		return nil
@@ -91,12 +89,21 @@ func (i Intake) Ingest(ctx context.Context, id Identity, topic string, payload [
 	return err
 }
 
-func decode(topic string, payload []byte) (motion.Report, error) {
+// decoders are used again: the engine is done with a report when Report returns.
+var decoders = sync.Pool{New: func() any { return new(wire.Decoder) }}
+
+func (i Intake) report(ctx context.Context, device motion.DeviceKey, topic string, payload []byte) error {
 	t, err := wire.ParseTopic(topic)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return wire.Decode(t, payload)
+	decoder := decoders.Get().(*wire.Decoder)
+	defer decoders.Put(decoder)
+	report, err := decoder.Decode(t, payload)
+	if err != nil {
+		return err
+	}
+	return i.Engine.Report(ctx, device, report)
 }
 
 // Refused counts a refusal with the device it concerns: the one that was

@@ -6,7 +6,7 @@ package motion
 type Report interface{ report() }
 
 func (StatusReport) report()  {}
-func (Matrix) report()        {}
+func (*Matrix) report()       {}
 func (History) report()       {}
 func (EventReport) report()   {}
 func (LinkMotions) report()   {}

@@ -152,7 +152,7 @@ func topicOf(d device) string { return wire.EventTopic(d.key, wire.EventMatrix, 
 
 // matrix returns a guardian's motion message of count steps for the 6 links of a home.
 func matrix(at motion.Time, count int) (string, error) {
-	m := motion.Matrix{TS: at, Interval: 500, Count: count, MotionEnabled: 1}
+	m := &motion.Matrix{TS: at, Interval: 500, Count: count, MotionEnabled: 1}
 	columns := make([][]float64, links)
 	for l := range columns {
 		m.Links = append(m.Links, fmt.Sprintf("%s.02bb000000%02x", nodeName, l))

@@ -97,7 +97,7 @@ func (u *unsetRun) tell(ctx context.Context, i int) error {
 		}
 	}
 	figure := [][]float64{{0.35}}
-	_, err := u.guardian.Publish(ctx, 0, motion.Matrix{
+	_, err := u.guardian.Publish(ctx, 0, &motion.Matrix{
 		Interval: 500, Count: 1, Links: []string{unsetLink}, MotionEnabled: 1,
 		Values: motion.Figures{motion.MKAI: figure, motion.LRaw: figure, motion.Throughput: {{1}}},
 	})

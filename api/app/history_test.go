@@ -130,7 +130,7 @@ func TestAFewLiveFramesHideNoHistory(t *testing.T) {
 	begin := h.engine.State.Now().Second()/5*5 - 600
 	h.imports(begin, begin+300, moving)
 	h.imports(begin-86400, begin-86400+300, moving) // of before the seconds that are kept
-	h.report(motion.Matrix{
+	h.report(&motion.Matrix{
 		TS: motion.Time(begin) + 590.5, Interval: 500, Count: 4, Links: []string{"GWA1000133." + kitchen.Name()},
 		Values: motion.Figures{motion.MKAI: {{0, 0, 0, 0}}}, MotionEnabled: 1,
 	})

@@ -115,8 +115,8 @@ func (h *household) broadcast(guardians []motion.DeviceKey, rounds int) {
 }
 
 // benchMatrix is a report of motion at all links of a home.
-func benchMatrix(i int, at motion.Time) motion.Matrix {
-	m := motion.Matrix{
+func benchMatrix(i int, at motion.Time) *motion.Matrix {
+	m := &motion.Matrix{
 		TS: at, Interval: 500, Count: 1, MotionEnabled: 1,
 		Loc: []motion.MatrixLoc{{MAC: benchMAC(i, 1), Confidence: 0.82}},
 	}

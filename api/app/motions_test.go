@@ -33,7 +33,7 @@ func (h *household) watch(p person, path string) *websocket.Conn {
 func (h *household) matrix() (at motion.Time) {
 	h.T.Helper()
 	at = h.engine.State.Now()
-	h.report(motion.Matrix{
+	h.report(&motion.Matrix{
 		TS: at, Interval: 500, Count: 1, Links: []string{kitchenLink}, MotionEnabled: 1,
 		Values: motion.Figures{motion.MKAI: {{0.35}}, motion.LRaw: {{0.4}}, motion.Throughput: {{0.98}}, motion.MSAD: {{132.7}}, motion.MConf: {{84.85}}},
 		Loc:    []motion.MatrixLoc{{MAC: kitchen, Confidence: 0.82}},

@@ -64,7 +64,7 @@ func TestMotionsTellHowNearLinksAreToTheirThresholds(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.engine.State.Connected(guardian, netip.MustParseAddr("127.0.0.1"))
-	report := motion.Matrix{
+	report := &motion.Matrix{
 		TS: b.engine.State.Now(), Interval: 500, Count: 1, Links: []string{"GWA0110.02bb00000031", "GWA0110.02bb00000032"}, MotionEnabled: 1,
 		Values: motion.Figures{motion.MKAI: {{0.35}, {0}}, motion.LRaw: {{0.4}, {0}}, motion.Throughput: {{0.98}, {0}}, motion.MSAD: {{150}, {0}}, motion.MConf: {{100}, {0}}},
 	}

@@ -14,7 +14,7 @@ import (
 
 // measured is ten live samples of the kitchen link that end now, as a guardian sends
 // them.
-func measured(h *home, mkai, msad float64) motion.Matrix {
+func measured(h *home, mkai, msad float64) *motion.Matrix {
 	const count = 10
 	column := func(v float64) [][]float64 {
 		row := make([]float64, count)
@@ -23,7 +23,7 @@ func measured(h *home, mkai, msad float64) motion.Matrix {
 		}
 		return [][]float64{row}
 	}
-	return motion.Matrix{
+	return &motion.Matrix{
 		TS: h.engine.State.Now().Add(-count / 2), Interval: 500, Count: count, Links: []string{kitchenID}, MotionEnabled: 1,
 		Values: motion.Figures{motion.MKAI: column(mkai), motion.LRaw: column(mkai), motion.Throughput: column(1), motion.MSAD: column(msad), motion.MConf: column(84.85)},
 	}

@@ -53,7 +53,7 @@ func TestHistoryIsServedByBucket(t *testing.T) {
 // live reports frames of half a second as the guardian, the first of which ends at ts.
 func (h *home) live(ts motion.Time, intensities ...float64) {
 	h.T.Helper()
-	h.report(motion.Matrix{
+	h.report(&motion.Matrix{
 		TS: ts, Interval: 500, Count: len(intensities), Links: []string{"GWA1000133." + kitchen.Name()},
 		Values: motion.Figures{motion.MKAI: {intensities}}, MotionEnabled: 1,
 	})

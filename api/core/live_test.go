@@ -48,7 +48,7 @@ func TestLiveMotionReachesEveryReader(t *testing.T) {
 	path := fmt.Sprintf("/network/%d/motion/live", h.network)
 	readers := []*websocket.Conn{h.dial(path), h.dial(path + "/")}
 	quiet := h.dial(fmt.Sprintf("/network/%d/motion/live", h.other))
-	h.report(motion.Matrix{
+	h.report(&motion.Matrix{
 		TS: h.engine.State.Now(), Interval: 500, Count: 1, Links: []string{kitchenID}, MotionEnabled: 1,
 		Values: motion.Figures{motion.MKAI: {{0.35}}, motion.LRaw: {{0.4}}, motion.Throughput: {{0.98}}, motion.MSAD: {{132.7}}, motion.MConf: {{84.85}}},
 		Loc:    []motion.MatrixLoc{{MAC: kitchen, Confidence: 0.82}},

@@ -30,8 +30,8 @@ type Set struct {
 	open    map[string]int // by key
 	shares  map[share]int  // the same, of viewers who have a name
 	total   int
-	turn    int  // whose pings are due next
-	pinging bool // a timer runs until then
+	turn    int            // whose pings are due next
+	pinging bool           // a timer runs until then
 	running sync.WaitGroup // one for each connection
 }
 

@@ -9,6 +9,17 @@ import (
 // (device-protocol.md 2.5).
 const minCSI = 31
 
+// Decoder decodes reports in memory that it uses again. The zero Decoder is ready. It is not safe for concurrent use.
+type Decoder struct{ matrix matrixReader }
+
+// Decode does what the function does; a *motion.Matrix is valid until the next call.
+func (d *Decoder) Decode(t Topic, payload []byte) (motion.Report, error) {
+	if !t.Command && t.Name == EventMatrix && t.Format == FormatJSON && d.matrix.read(payload) {
+		return &d.matrix.message, nil
+	}
+	return decode(t, payload)
+}
+
 // Decode reads the payload of an event. What cannot be read is a *fault.Error of
 // kind Malformed, what makes no sense one of kind Invalid, and what is longer
 // than MaxMessage one of kind TooLarge; each names the place. Values that the
@@ -16,32 +27,30 @@ const minCSI = 31
 //
 // A csi payload is passed through as [motion.RawCSI], without a copy; everything
 // else is independent of payload.
-func Decode(t Topic, payload []byte) (motion.Report, error) {
+func Decode(t Topic, payload []byte) (motion.Report, error) { return new(Decoder).Decode(t, payload) }
+
+// decode is Decode of what only it can read.
+func decode(t Topic, payload []byte) (motion.Report, error) {
 	if t.Command {
 		return nil, invalid("command %.32q: devices send events", t.Name)
 	}
 	if t.Name == EventCSI {
 		return decodeCSI(t.Format, payload)
 	}
-	decode := decoders[t.Name]
+	read := decoders[t.Name]
 	switch {
-	case decode == nil:
+	case read == nil:
 		return nil, invalid("event %.32q is not known", t.Name)
 	case t.Format != FormatJSON:
 		return nil, wrongFormat(t.Name, t.Format, FormatJSON)
 	case t.Name == EventEvent && len(payload) > motion.MaxEvent:
 		return nil, fault.New(fault.TooLarge, "event of %d bytes: at most %d", len(payload), motion.MaxEvent)
 	}
-	if t.Name == EventMatrix {
-		if message, ok := quickMatrix(payload); ok {
-			return message, nil
-		}
-	}
 	top, err := parse(payload)
 	if err != nil {
 		return nil, err
 	}
-	report, err := decode(top)
+	report, err := read(top)
 	if err != nil {
 		return nil, err
 	}

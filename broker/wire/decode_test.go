@@ -42,21 +42,21 @@ var (
 func TestMatrixFormsAreRead(t *testing.T) {
 	t.Parallel()
 	links := []string{"EXA1000134.GWA1000133", "GWA1000133.02bb00000031"}
-	document := motion.Matrix{
+	document := &motion.Matrix{
 		TS: 1764000000.5, Interval: 500, Count: 1, Links: links,
 		Values:        motion.Figures{motion.LRaw: {{0.04}, {0.35}}, motion.MKAI: {{0}, {0.35}}, motion.Throughput: {{1}, {0.98}}},
 		Loc:           []motion.MatrixLoc{{MAC: kitchen, Confidence: 0.82}},
 		MotionTripped: 1, MotionEnabled: 1, LastMotion: 1764000000.5,
 	}
 	simple := motion.Matrix{Interval: 500, Count: 1, MotionEnabled: 1}
-	with := func(change func(*motion.Matrix)) motion.Matrix {
+	with := func(change func(*motion.Matrix)) *motion.Matrix {
 		m := simple
 		change(&m)
-		return m
+		return &m
 	}
 	for name, c := range map[string]struct {
 		payload string
-		want    motion.Matrix
+		want    *motion.Matrix
 	}{
 		"as in the document": {`{"ts": 1764000000.5, "links": ["EXA1000134.GWA1000133", "GWA1000133.02bb00000031"], "data": {"lraw": [0.04, 0.35], "mkai": [0.0, 0.35], "throughput": [1.0, 0.98]}, "loc": ["02:bb:00:00:00:31", 0.82], "interval": 500, "count": 1, "motion_tripped": 1, "last_motion": 1764000000.5, "motion_enabled": 1}`, document},
 		"numbers as strings": {`{"ts": "1764000000.5", "links": ["EXA1000134.GWA1000133", "GWA1000133.02BB00000031"], "data": {"lraw": ["0.04", "0.35"], "mkai": ["0.0", 0.35], "throughput": ["1", 0.98]}, "loc": ["02:BB:00:00:00:31", "0.82"], "interval": "500", "count": "1", "motion_tripped": "1", "last_motion": "1764000000.5", "motion_enabled": true}`, document},
@@ -70,7 +70,7 @@ func TestMatrixFormsAreRead(t *testing.T) {
 			m.Values = motion.Figures{motion.MKAI: {{nan}, {nan}, {nan}, {nan}, {nan}, {1e-9}, {0}, {1}}}
 		})},
 		"no links":       {`{"data": {"mkai": {}}, "links": {}}`, with(func(m *motion.Matrix) { m.Values = motion.Figures{motion.MKAI: {}} })},
-		"no motion":      {`{"data": {}, "loc": ["nomotion"]}`, simple},
+		"no motion":      {`{"data": {}, "loc": ["nomotion"]}`, &simple},
 		"location alone": {`{"data": {}, "loc": ["02-BB-00-00-00-31"]}`, with(func(m *motion.Matrix) { m.Loc = []motion.MatrixLoc{{MAC: kitchen, Confidence: 1}} })},
 		"location null":  {`{"data": [], "loc": null, "motion_enabled": 0}`, with(func(m *motion.Matrix) { m.MotionEnabled = 0 })},
 		"two locations": {`{"data": {}, "loc": ["02:bb:00:00:00:31", 0.5, "02:bb:00:00:00:32", null]}`, with(func(m *motion.Matrix) {
@@ -78,7 +78,7 @@ func TestMatrixFormsAreRead(t *testing.T) {
 		})},
 		"old link ids":      {`{"data": {}, "links": ["AA0112-BB0031"]}`, with(func(m *motion.Matrix) { m.Links = []string{"aa0112-bb0031"} })},
 		"MACs with colon":   {`{"data": {}, "links": ["GWA1000133.02:BB:00:00:00:31"]}`, with(func(m *motion.Matrix) { m.Links = []string{"GWA1000133.02bb00000031"} })},
-		"times of no clock": {`{"data": {}, "ts": -5, "last_motion": 1764000000500}`, simple},
+		"times of no clock": {`{"data": {}, "ts": -5, "last_motion": 1764000000500}`, &simple},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -34,7 +34,7 @@ func messageOf(r motion.Report) (event string, message any) {
 	switch r := r.(type) {
 	case motion.StatusReport:
 		return EventStatus, encodeStatus(r)
-	case motion.Matrix:
+	case *motion.Matrix:
 		return EventMatrix, encodeMatrix(r)
 	case motion.History:
 		return EventHistory, encodeHistory(r)
@@ -81,7 +81,7 @@ func encodeStatus(r motion.StatusReport) any {
 	}
 }
 
-func encodeMatrix(r motion.Matrix) any {
+func encodeMatrix(r *motion.Matrix) any {
 	data := make(map[string]any, len(r.Values))
 	for figure, rows := range r.Values {
 		if rows == nil {

@@ -72,7 +72,7 @@ func FuzzDecodeStatus(f *testing.F) {
 
 func FuzzDecodeMatrix(f *testing.F) {
 	fuzzEvent(f, wire.EventMatrix, func(t *testing.T, report motion.Report) {
-		matrix := report.(motion.Matrix)
+		matrix := report.(*motion.Matrix)
 		for figure, rows := range matrix.Values {
 			if rows != nil && len(rows) != len(matrix.Links) {
 				t.Fatalf("%s of %d links for %d", motion.Figure(figure), len(rows), len(matrix.Links))

@@ -62,7 +62,7 @@ func decodeMatrix(top map[string]any) (motion.Report, *fault.Error) {
 	if err != nil {
 		return nil, under("loc", err)
 	}
-	return motion.Matrix{
+	return &motion.Matrix{
 		TS: message.TS, Interval: message.Interval, Count: message.Count, Links: message.Links, Values: values, Loc: loc,
 		MotionTripped: message.MotionTripped, MotionEnabled: message.MotionEnabled, LastMotion: message.LastMotion,
 	}, nil

@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"math"
+	"slices"
 	"strconv"
 
 	"sensegate/motion"
@@ -11,30 +12,35 @@ import (
 // matrixReader reads a motion-matrix as guardians send it, in one pass and without the objects between, several times as
 // fast as parse and decodeMatrix. Of a message that has anything unusual in it, such as a number as text, a name twice, or a
 // value out of its range, it says that it cannot: those two read it, or say what is wrong.
+// Its memory is used again for the next.
 type matrixReader struct {
 	quick[[]byte]
 	message motion.Matrix
-	flat    []float64 // holds all figures
-	found   uint      // names of the message, a bit each
-	inData  uint      // names of the figures, a bit each
+	flat    []float64   // holds all figures
+	rows    [][]float64 // of all figures, parts of flat
+	found   uint        // names of the message, a bit each
+	inData  uint        // names of the figures, a bit each
 }
 
-// quickMatrix reads a motion-matrix; ok is false when only decodeMatrix can, or nobody.
-func quickMatrix(payload []byte) (message motion.Matrix, ok bool) {
+// read reads a motion-matrix into r.message; ok is false when only decodeMatrix can, or nobody.
+func (r *matrixReader) read(payload []byte) (ok bool) {
 	if len(payload) > MaxMessage {
-		return message, false
+		return false
 	}
-	r := matrixReader{quick: quick[[]byte]{text: payload}}
 	commas := bytes.Count(payload, []byte{','})
-	if commas > maxObjects/2 || r.next() != '{' {
-		return message, false
+	if commas > maxObjects/2 {
+		return false
 	}
-	r.flat = make([]float64, 0, commas+1) // as many as there can be: rows of it stay where they are
-	r.message = motion.Matrix{Interval: defaultLiveMS, Count: 1, MotionEnabled: 1}
-	if !r.fields(r.field) || r.next() != 0 || r.at < len(r.text) {
-		return message, false
+	most := commas + 1 // values, and rows: those of a message stay where they are
+	*r = matrixReader{
+		quick:   quick[[]byte]{text: payload},
+		message: motion.Matrix{Interval: defaultLiveMS, Count: 1, MotionEnabled: 1, Links: r.message.Links[:0], Loc: r.message.Loc[:0]},
+		flat:    slices.Grow(r.flat[:0], most),
+		rows:    slices.Grow(r.rows[:0], most),
 	}
-	return r.message, r.agrees()
+	ok = r.next() == '{' && r.fields(r.field) && r.next() == 0 && r.at == len(r.text) && r.agrees()
+	r.text = nil
+	return ok
 }
 
 // agrees reports whether the parts of the message fit together.
@@ -145,7 +151,7 @@ func (r *matrixReader) links() bool {
 	if r.next() != '[' {
 		return false
 	}
-	r.message.Links = make([]string, 0, 8)
+	r.message.Links = slices.Grow(r.message.Links, 8)
 	return r.members(']', func() bool {
 		if r.next() != '"' || len(r.message.Links) == maxItems {
 			return false
@@ -194,7 +200,7 @@ func (r *matrixReader) figure(name []byte) bool {
 			return false
 		}
 		r.inData |= 1 << i
-		rows := make([][]float64, 0, max(len(r.message.Links), 1))
+		first := len(r.rows)
 		ok := r.members(']', func() bool {
 			from := len(r.flat)
 			one := func() bool { return r.cell(most) }
@@ -204,10 +210,10 @@ func (r *matrixReader) figure(name []byte) bool {
 			} else {
 				ok = one()
 			}
-			rows = append(rows, r.flat[from:len(r.flat):len(r.flat)])
+			r.rows = append(r.rows, r.flat[from:len(r.flat):len(r.flat)])
 			return ok
 		})
-		r.message.Values[i] = rows
+		r.message.Values[i] = r.rows[first:len(r.rows):len(r.rows)]
 		return ok
 	}
 	_, ok := r.value()

@@ -100,7 +100,7 @@ func genStatus() *rapid.Generator[motion.Report] {
 
 func genMatrix() *rapid.Generator[motion.Report] {
 	return rapid.Custom(func(t *rapid.T) motion.Report {
-		r := motion.Matrix{
+		r := &motion.Matrix{
 			TS: genTime().Draw(t, "ts"), Interval: rapid.IntRange(1, 10000).Draw(t, "interval"), Count: rapid.IntRange(1, 4).Draw(t, "count"),
 			Links:         rapid.SliceOfN(genLink(), 0, 4).Draw(t, "links"),
 			MotionTripped: rapid.IntRange(0, 1).Draw(t, "tripped"), MotionEnabled: rapid.IntRange(0, 1).Draw(t, "enabled"), LastMotion: genTime().Draw(t, "last"),

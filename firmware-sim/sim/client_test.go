@@ -108,7 +108,7 @@ func TestMotionIsStreamedWhileWatched(t *testing.T) {
 	a := newAppliance(t)
 	s := a.start(Config{Seed: 42, Mode: Matrix})
 	a.command(guardianKey, wire.CommandLive, wire.Live{Enable: 1, Interval: 500, TimeoutS: 60})
-	moved := await(a, func(_ wire.Topic, m motion.Matrix) bool { return len(m.Loc) > 0 })
+	moved := await(a, func(_ wire.Topic, m *motion.Matrix) bool { return len(m.Loc) > 0 })
 	if len(moved.Links) != len(s.Home().Links()) || moved.Count != 1 || moved.Interval != 500 || moved.MotionEnabled != 1 {
 		t.Errorf("matrix %+v", moved)
 	}
@@ -116,7 +116,7 @@ func TestMotionIsStreamedWhileWatched(t *testing.T) {
 	a.command(guardianKey, wire.CommandManage, wire.Manage{ID: 7, Command: "ping"})
 	after := 0
 	await(a, func(_ wire.Topic, r motion.Report) bool {
-		if _, isMatrix := r.(motion.Matrix); isMatrix {
+		if _, isMatrix := r.(*motion.Matrix); isMatrix {
 			after++
 		}
 		result, isResult := r.(motion.ManageResult)
@@ -134,7 +134,7 @@ func TestSceneOfTheCallerIsPlayed(t *testing.T) {
 		return Scene{Walks: []Walk{{Location: "Bathroom", From: start, To: start.Add(60), Vigour: 1}}}
 	}})
 	a.command(guardianKey, wire.CommandLive, wire.Live{Enable: 1, Interval: 500, TimeoutS: 60})
-	await(a, func(_ wire.Topic, m motion.Matrix) bool {
+	await(a, func(_ wire.Topic, m *motion.Matrix) bool {
 		return len(m.Loc) > 0 && m.Loc[0].MAC == s.Home().Leafs[5].MAC
 	})
 }
@@ -200,7 +200,7 @@ func TestConfigIsAppliedAndItsRevisionReported(t *testing.T) {
 		"sounding": map[string]any{"clients": map[string]any{silent.String(): map[string]any{"mode": "deny"}}},
 	}})
 	await(a, func(_ wire.Topic, r motion.StatusReport) bool { return r.Rev == 12 && !r.Heartbeat() })
-	m := await(a, func(wire.Topic, motion.Matrix) bool { return true })
+	m := await(a, func(wire.Topic, *motion.Matrix) bool { return true })
 	if strings.Contains(strings.Join(m.Links, " "), silent.Name()) {
 		t.Errorf("the denied leaf is still sounded: %v", m.Links)
 	}

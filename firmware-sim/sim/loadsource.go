@@ -79,7 +79,7 @@ func (s *loadSource) report(n int, t motion.Time) motion.Report {
 	link := home.Links()[0]
 	if s.kind == LoadMatrix {
 		intensity := chance.Unit(uint64(n))
-		return motion.Matrix{
+		return &motion.Matrix{
 			TS: t, Interval: int(sampleStep * 1000), Count: 1, MotionEnabled: 1, Links: []string{link.Name},
 			Values: motion.Figures{motion.MKAI: {{intensity}}, motion.LRaw: {{intensity}}, motion.Throughput: {{1}}},
 		}

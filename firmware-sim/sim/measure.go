@@ -83,8 +83,8 @@ func sounded(c motion.Sounding, src motion.MAC) bool {
 }
 
 // matrix returns the sample as a motion-matrix message.
-func (s *sample) matrix(links []Link, last motion.Time, tripped int) motion.Matrix {
-	m := motion.Matrix{
+func (s *sample) matrix(links []Link, last motion.Time, tripped int) *motion.Matrix {
+	m := &motion.Matrix{
 		TS: s.ts, Interval: int(sampleStep * 1000), Count: 1, MotionTripped: tripped, MotionEnabled: 1, LastMotion: last,
 	}
 	add := func(figure motion.Figure, value float64) {

@@ -402,7 +402,7 @@ func now() motion.Time { return motion.TimeOf(time.Now()) }
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
 // matrix returns one motion-matrix step of two links that ends now.
-func matrix(kitchenMotion, hallwayMotion float64) motion.Matrix {
+func matrix(kitchenMotion, hallwayMotion float64) *motion.Matrix {
 	column := func(v ...float64) [][]float64 {
 		list := make([][]float64, len(v))
 		for i := range v {
@@ -414,7 +414,7 @@ func matrix(kitchenMotion, hallwayMotion float64) motion.Matrix {
 	if hallwayMotion > 0 {
 		hallwayMSAD = 96.3
 	}
-	return motion.Matrix{
+	return &motion.Matrix{
 		TS: now(), Interval: 500, Count: 1,
 		Links: []string{masterName + "." + kitchen.Name(), peerName + "." + hallway.Name()},
 		Values: motion.Figures{

@@ -75,7 +75,7 @@ func TestMatrixMakesNoLinksOfStrangersAndNotTooMany(t *testing.T) {
 		if got := b.linkEvents(); len(got) != 1 || got[0] != "LinkCreatedEvent "+kitchenLink {
 			t.Errorf("links %q", got)
 		}
-		m = motion.Matrix{TS: now(), Interval: 500, Count: 1, Values: motion.Figures{motion.MKAI: {}}}
+		m = &motion.Matrix{TS: now(), Interval: 500, Count: 1, Values: motion.Figures{motion.MKAI: {}}}
 		for i := range 200 {
 			m.Links = append(m.Links, fmt.Sprintf("%s.02cc000001%02x", masterName, i))
 			m.Values[motion.MKAI] = append(m.Values[motion.MKAI], []float64{0})

@@ -143,8 +143,8 @@ func (h *flashHome) status(now motion.Time) motion.StatusReport {
 }
 
 // second is the motion-matrix of one second: two steps.
-func (h *flashHome) second(now motion.Time) motion.Matrix {
-	m := motion.Matrix{TS: now, Interval: 500, Count: 2, MotionEnabled: 1}
+func (h *flashHome) second(now motion.Time) *motion.Matrix {
+	m := &motion.Matrix{TS: now, Interval: 500, Count: 2, MotionEnabled: 1}
 	columns := make([][]float64, flashLinks)
 	for l, leaf := range h.leafs {
 		m.Links = append(m.Links, h.names[l%2]+"."+leaf.Name())
@@ -239,7 +239,7 @@ func BenchmarkMatrix(b *testing.B) {
 	for b.Loop() {
 		b.StopTimer()
 		now := motion.Time(r.clock.Add(1))
-		var reports []motion.Matrix
+		var reports []*motion.Matrix
 		for _, h := range r.homes {
 			reports = append(reports, h.second(now))
 		}

@@ -119,7 +119,7 @@ func TestMatrixOfManySteps(t *testing.T) {
 		b.report(guardianKey, status())
 		live := b.watch(id)
 		defer live.Close()
-		m := motion.Matrix{TS: now(), Interval: 500, Count: 4, Links: []string{masterName + "." + kitchen.Name()},
+		m := &motion.Matrix{TS: now(), Interval: 500, Count: 4, Links: []string{masterName + "." + kitchen.Name()},
 			Values: motion.Figures{motion.MKAI: {{0, 0.2, 0.4, math.NaN()}}}}
 		b.report(guardianKey, m)
 		list := frames(t, live)

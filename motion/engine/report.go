@@ -59,7 +59,7 @@ func (e *Engine) report(ctx context.Context, s *state.Session, device motion.Dev
 			e.Sensing.AskLive(n, now)
 		}
 		return nil
-	case motion.Matrix:
+	case *motion.Matrix:
 		e.State.NoteClock(s, r.TS, now)
 		return e.Sensing.Matrix(n, r, now)
 	case motion.History:
@@ -93,7 +93,7 @@ func speaks(device motion.DeviceKey, report motion.Report) error {
 		if r.Event.Category == motion.CategoryMotion && device.Kind != motion.Guardian {
 			return fault.New(fault.Forbidden, "only the guardian raises motion events; a radar sends csi or link-motion")
 		}
-	case motion.StatusReport, motion.Matrix, motion.History:
+	case motion.StatusReport, *motion.Matrix, motion.History:
 		if device.Kind != motion.Guardian {
 			return fault.New(fault.Forbidden, "only the guardian speaks for its network")
 		}

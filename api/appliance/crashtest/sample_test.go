@@ -32,7 +32,7 @@ func (f *film) shoot(ctx context.Context, v *visit) error {
 	defer ticks.Stop()
 	for {
 		at := now()
-		frame := motion.Matrix{
+		frame := &motion.Matrix{
 			TS: at, Interval: 500, Count: 1, MotionEnabled: 1, Links: []string{"GWA1000133.02bb00000031"},
 			Values: motion.Figures{motion.MKAI: {{0.5}}, motion.LRaw: {{0.5}}, motion.Throughput: {{1}}},
 		}

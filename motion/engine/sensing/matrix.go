@@ -15,7 +15,7 @@ import (
 // Matrix takes in the motion that a guardian has computed (device-protocol.md
 // 2.2). As long as the guardian sends no events itself, the event machine runs
 // on it, and as long as it reports no status, its links make the topology.
-func (se *Sensing) Matrix(of *state.Network, r motion.Matrix, now motion.Time) error {
+func (se *Sensing) Matrix(of *state.Network, r *motion.Matrix, now motion.Time) error {
 	n := networkOf(of)
 	n.Mu.Lock()
 	defer n.Mu.Unlock()
@@ -71,7 +71,7 @@ func (n *network) newMatrixLinks(names []string) (added []foundLink) {
 }
 
 // takeMatrix takes in the samples of a matrix; n.Mu is held.
-func (se *Sensing) takeMatrix(n *network, r motion.Matrix, now motion.Time) {
+func (se *Sensing) takeMatrix(n *network, r *motion.Matrix, now motion.Time) {
 	guardian := n.Record.GuardianKey()
 	interval := motion.Seconds(r.Interval) / 1000
 	first, server := se.state.OwnClock.Stamp(r.TS, now)

@@ -161,7 +161,7 @@ func (p *place) send(length int, kitchenMotion, hallwayMotion float64) {
 	for range 2 * length {
 		time.Sleep(500 * time.Millisecond)
 		column := func(a, b float64) [][]float64 { return [][]float64{{a}, {b}} }
-		err := p.engine.Report(p.t.Context(), guardian, motion.Matrix{
+		err := p.engine.Report(p.t.Context(), guardian, &motion.Matrix{
 			TS: motion.TimeOf(time.Now()), Interval: 500, Count: 1, Links: []string{"GWA1." + kitchen.Name(), "GWA1." + hallway.Name()}, MotionEnabled: 1,
 			Values: motion.Figures{
 				motion.MKAI: column(kitchenMotion, hallwayMotion), motion.LRaw: column(kitchenMotion, hallwayMotion), motion.Throughput: column(1, 1),
