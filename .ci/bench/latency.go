@@ -16,11 +16,13 @@ import (
 )
 
 // The load of L1: 50 networks with 7 messages a second each. Rounds are short and many, so that a second
-// in which the machine did something else is one round's.
+// in which the machine did something else is one round's. A side has been silent while the others had their turn:
+// what its first messages take is not counted.
 const (
 	liveRate   = 7
 	liveRound  = 4 * time.Second
 	liveRounds = 9
+	liveWarmUp = time.Second / 2
 )
 
 // receiver gets the messages of a home.
@@ -195,7 +197,7 @@ type sent struct {
 	head string
 }
 
-// run publishes until ctx ends and returns the latency of each message, in ms.
+// run publishes until ctx ends and returns the latency of each message after the first ones, in ms.
 func (t *traffic) run(ctx context.Context) ([]float64, error) {
 	var mu sync.Mutex
 	var took []float64
@@ -208,7 +210,7 @@ func (t *traffic) run(ctx context.Context) ([]float64, error) {
 			return t.publish(ctx, i, begin.Add(time.Second*time.Duration(i)/time.Duration(liveRate*len(t.devices))), under)
 		})
 		all.Go(func() error {
-			own, err := t.receive(i, under)
+			own, err := t.receive(i, under, begin.Add(liveWarmUp))
 			mu.Lock()
 			defer mu.Unlock()
 			took = append(took, own...)
@@ -239,8 +241,8 @@ func (t *traffic) publish(ctx context.Context, i int, due time.Time, under chan<
 	return nil
 }
 
-// receive receives the messages of home i in order and returns their latencies, in ms.
-func (t *traffic) receive(i int, under <-chan sent) ([]float64, error) {
+// receive receives the messages of home i in order and returns the latencies of those sent after since, in ms.
+func (t *traffic) receive(i int, under <-chan sent, since time.Time) ([]float64, error) {
 	var took []float64
 	for s := range under {
 		text, err := t.receivers[i].next()
@@ -250,7 +252,9 @@ func (t *traffic) receive(i int, under <-chan sent) ([]float64, error) {
 		if !bytes.HasPrefix(text, []byte(s.head)) {
 			return took, fmt.Errorf("got %.60s, want what begins with %s", text, s.head)
 		}
-		took = append(took, ms(time.Since(s.at)))
+		if s.at.After(since) {
+			took = append(took, ms(time.Since(s.at)))
+		}
 	}
 	return took, nil
 }
