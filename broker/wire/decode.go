@@ -12,22 +12,19 @@ const minCSI = 31
 // Decoder decodes reports in memory that it uses again. The zero Decoder is ready. It is not safe for concurrent use.
 type Decoder struct{ matrix matrixReader }
 
-// Decode does what the function does; a *motion.Matrix is valid until the next call.
-func (d *Decoder) Decode(t Topic, payload []byte) (motion.Report, error) {
-	if !t.Command && t.Name == EventMatrix && t.Format == FormatJSON && d.matrix.read(payload) {
-		return &d.matrix.message, nil
-	}
-	return decode(t, payload)
-}
-
 // Decode reads the payload of an event. What cannot be read is a *fault.Error of
 // kind Malformed, what makes no sense one of kind Invalid, and what is longer
 // than MaxMessage one of kind TooLarge; each names the place. Values that the
 // device did not send are NaN or zero as the report types say.
 //
 // A csi payload is passed through as [motion.RawCSI], without a copy; everything
-// else is independent of payload.
-func Decode(t Topic, payload []byte) (motion.Report, error) { return new(Decoder).Decode(t, payload) }
+// else is independent of payload. A *motion.Matrix is valid until the next call.
+func (d *Decoder) Decode(t Topic, payload []byte) (motion.Report, error) {
+	if !t.Command && t.Name == EventMatrix && t.Format == FormatJSON && d.matrix.read(payload) {
+		return &d.matrix.message, nil
+	}
+	return decode(t, payload)
+}
 
 // decode is Decode of what only it can read.
 func decode(t Topic, payload []byte) (motion.Report, error) {

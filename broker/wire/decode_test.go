@@ -25,7 +25,7 @@ func eventTopic(event string) wire.Topic {
 
 func decode(t *testing.T, event, payload string) motion.Report {
 	t.Helper()
-	report, err := wire.Decode(eventTopic(event), []byte(payload))
+	report, err := new(wire.Decoder).Decode(eventTopic(event), []byte(payload))
 	if err != nil {
 		t.Fatalf("%s %s: %v", event, payload, err)
 	}
@@ -157,14 +157,14 @@ func TestAnswersAreRead(t *testing.T) {
 func TestRawCSIPassesThrough(t *testing.T) {
 	t.Parallel()
 	payload := make([]byte, 31)
-	report, err := wire.Decode(eventTopic(wire.EventCSI), payload)
+	report, err := new(wire.Decoder).Decode(eventTopic(wire.EventCSI), payload)
 	if raw, ok := report.(motion.RawCSI); err != nil || !ok || &raw[0] != &payload[0] {
 		t.Errorf("csi: %T %v, want the payload itself", report, err)
 	}
-	if _, err := wire.Decode(eventTopic(wire.EventCSI), payload[:30]); fault.KindOf(err) != fault.Malformed {
+	if _, err := new(wire.Decoder).Decode(eventTopic(wire.EventCSI), payload[:30]); fault.KindOf(err) != fault.Malformed {
 		t.Errorf("csi of 30 bytes: error %v, want a malformed one", err)
 	}
-	if _, err := wire.Decode(eventTopic(wire.EventCSI), make([]byte, wire.MaxMessage+1)); fault.KindOf(err) != fault.TooLarge {
+	if _, err := new(wire.Decoder).Decode(eventTopic(wire.EventCSI), make([]byte, wire.MaxMessage+1)); fault.KindOf(err) != fault.TooLarge {
 		t.Errorf("csi over 256 KiB: error %v, want one of its size", err)
 	}
 }

@@ -19,7 +19,7 @@ func fuzzEvent(f *testing.F, event string, check func(*testing.T, motion.Report)
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, payload []byte) {
-		report, err := wire.Decode(eventTopic(event), payload)
+		report, err := new(wire.Decoder).Decode(eventTopic(event), payload)
 		if err != nil {
 			refused(t, err)
 			return
@@ -29,7 +29,7 @@ func fuzzEvent(f *testing.F, event string, check func(*testing.T, motion.Report)
 		if err != nil {
 			t.Fatalf("%s cannot be encoded: %v", payload, err)
 		}
-		again, err := wire.Decode(eventTopic(event), written)
+		again, err := new(wire.Decoder).Decode(eventTopic(event), written)
 		if err != nil {
 			if fault.KindOf(err) == fault.TooLarge {
 				return // null is longer than NaN, and 1000 steps than the one that stands for them
@@ -151,8 +151,9 @@ func BenchmarkDecodeMatrix(b *testing.B) {
 	topic := eventTopic(wire.EventMatrix)
 	payload := []byte(`{"ts": 1764000000.5, "links": ["EXA1000134.GWA1000133", "GWA1000133.02bb00000031"], "data": {"lraw": [0.04, 0.35], "mkai": [0.0, 0.35], "throughput": [1.0, 0.98]}, "loc": ["02:bb:00:00:00:31", 0.82], "interval": 500, "count": 1, "motion_tripped": 1, "last_motion": 1764000000.5, "motion_enabled": 1}`)
 	b.ReportAllocs()
+	var decoder wire.Decoder
 	for b.Loop() {
-		if _, err := wire.Decode(topic, payload); err != nil {
+		if _, err := decoder.Decode(topic, payload); err != nil {
 			b.Fatal(err)
 		}
 	}

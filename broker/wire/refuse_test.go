@@ -92,7 +92,7 @@ func TestNonsenseIsRefusedByName(t *testing.T) {
 		{wire.EventManageResult, `{"id": 9223372036854775808, "state": "200"}`, invalid, `id: "9223372036854775808" is not a whole number in range`},
 		{wire.EventDeviceInfoAck, `{"mac": ""}`, invalid, "mac: missing"},
 	} {
-		_, err := wire.Decode(eventTopic(c.event), []byte(c.payload))
+		_, err := new(wire.Decoder).Decode(eventTopic(c.event), []byte(c.payload))
 		if fault.KindOf(err) != c.kind || err.Error() != c.message {
 			t.Errorf("%s %.100s:\n got %v (kind %d)\nwant %s (kind %d)", c.event, c.payload, err, fault.KindOf(err), c.message, c.kind)
 		}
@@ -115,14 +115,14 @@ func TestMessagesThatWouldCostMemoryAreRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := wire.Decode(eventTopic(wire.EventStatus), []byte(c.payload))
+			_, err := new(wire.Decoder).Decode(eventTopic(wire.EventStatus), []byte(c.payload))
 			if fault.KindOf(err) != c.kind || err.Error() != c.message {
 				t.Errorf("%.60s: error %v (kind %d), want %s (kind %d)", c.payload, err, fault.KindOf(err), c.message, c.kind)
 			}
 		})
 	}
 	brackets := `{"health": {"x": "` + strings.Repeat(`[{,\"`, 10000) + `"}}`
-	if _, err := wire.Decode(eventTopic(wire.EventStatus), []byte(brackets)); err != nil {
+	if _, err := new(wire.Decoder).Decode(eventTopic(wire.EventStatus), []byte(brackets)); err != nil {
 		t.Errorf("brackets inside a text: %v", err)
 	}
 }
@@ -135,7 +135,7 @@ func TestOnlyKnownEventsAreRead(t *testing.T) {
 		`csi in format "json": want bin`:           {Kind: motion.RadarKind, Name: "csi", Format: "json"},
 		`motion-matrix in format "bin": want json`: {Kind: motion.RadarKind, Name: "motion-matrix", Format: "bin"},
 	} {
-		if _, err := wire.Decode(topic, []byte(`{}`)); fault.KindOf(err) != fault.Invalid || err.Error() != message {
+		if _, err := new(wire.Decoder).Decode(topic, []byte(`{}`)); fault.KindOf(err) != fault.Invalid || err.Error() != message {
 			t.Errorf("%v: error %v, want %s", topic, err, message)
 		}
 	}
@@ -145,7 +145,7 @@ func TestPayloadIsNotChanged(t *testing.T) {
 	t.Parallel()
 	const payload = `{"data": {"mkai": [NaN, -Infinity]}, "links": ["a.b", "a.c"]}`
 	given := []byte(payload)
-	if _, err := wire.Decode(eventTopic(wire.EventMatrix), given); err != nil {
+	if _, err := new(wire.Decoder).Decode(eventTopic(wire.EventMatrix), given); err != nil {
 		t.Fatal(err)
 	}
 	if string(given) != payload {

@@ -205,7 +205,7 @@ func TestEncodedReportsDecodeToThemselves(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				got, err := wire.Decode(topic, payload)
+				got, err := new(wire.Decoder).Decode(topic, payload)
 				if err != nil {
 					t.Fatalf("%s: %v", payload, err)
 				}

@@ -143,7 +143,7 @@ func (a *appliance) receive(_ *mqtt.Client, _ packets.Subscription, p packets.Pa
 	if topic.Command {
 		return
 	}
-	report, err := wire.Decode(topic, bytes.Clone(p.Payload))
+	report, err := new(wire.Decoder).Decode(topic, bytes.Clone(p.Payload))
 	if err != nil {
 		a.t.Errorf("%s: %v\n%.300s", p.TopicName, err, p.Payload)
 		return

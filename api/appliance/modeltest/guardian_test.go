@@ -273,7 +273,7 @@ func (d *trial) send(name string, message map[string]any) error {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	report, err := wire.Decode(wire.Topic{Kind: motion.Guardian, ID: guardianID, Name: name, Format: "json"}, payload)
+	report, err := new(wire.Decoder).Decode(wire.Topic{Kind: motion.Guardian, ID: guardianID, Name: name, Format: "json"}, payload)
 	if err != nil {
 		d.t.Fatalf("%s: %v", payload, err)
 	}
