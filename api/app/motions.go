@@ -33,6 +33,9 @@ func prepare(m state.Message, since motion.Time) live.Prepared {
 	frame, d := *m.Frame, m.Frame.Data
 	if frame.LastMotion != nil && *frame.LastMotion <= since {
 		frame.LastMotion = nil
+		if frame.MotionTripped != nil {
+			frame.MotionTripped = new(int)
+		}
 	}
 	raw, err := json.Marshal(liveFrame{frame, liveData{d.MKAI, d.MKAI, d.MKAI, d.LRaw, d.Throughput}})
 	if err != nil {

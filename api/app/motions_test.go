@@ -176,3 +176,40 @@ func TestLiveMotionThatIsSwitchedOffEnds(t *testing.T) {
 	}
 	h.watch(h.neighbour, "/motions") // another home is not concerned
 }
+
+// TestMotionBeforeTheClaimIsNotShownLive: to who claims a home while motion is still taken to go on, it has not been.
+func TestMotionBeforeTheClaimIsNotShownLive(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	h.reportStatus()
+	now := h.engine.State.Now()
+	send := func(at motion.Time, mkai float64) {
+		h.report(&motion.Matrix{
+			TS: at, Interval: 500, Count: 1, Links: []string{kitchenLink}, MotionEnabled: 1,
+			Values: motion.Figures{motion.MKAI: {{mkai}}, motion.LRaw: {{0.4}}, motion.MSAD: {{132.7}}, motion.MConf: {{84.85}}},
+		})
+	}
+	for step := range 20 {
+		send(now.Add(-30+0.5*float64(step)), 0.35)
+	}
+	if got := string(h.as(h.owner, http.MethodGet, "/network_statuses", "").Body); !strings.Contains(got, `"motion_tripped":1`) {
+		t.Fatalf("status %s: want motion", got)
+	}
+	h.update(func(tx *store.Tx) error {
+		one, err := tx.Home(h.home)
+		if err != nil {
+			return err
+		}
+		one.ClaimedAt = now.Add(-5)
+		return tx.PutHome(one)
+	})
+	ws := h.watch(h.owner, "/motions")
+	send(h.engine.State.Now(), 0)
+	_, frame, err := ws.ReadMessage()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := string(frame); !strings.Contains(got, `"last_motion":null`) || !strings.Contains(got, `"motion_tripped":0`) {
+		t.Errorf("%s shows the motion of those who lived there before", got)
+	}
+}

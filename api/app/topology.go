@@ -37,11 +37,15 @@ func (a *App) networkStatus(_ context.Context, who auth.Member, _ *NetworkQuery)
 	if !state.LastHeard.IsZero() {
 		out.Body.TS = &state.LastHeard
 	}
-	if state.LastMotion > who.Since { // what was before belongs to those who lived there then
+	before := state.LastMotion <= who.Since // what was then belongs to those who lived there
+	if !before {
 		out.Body.LastMotion = &state.LastMotion
 	}
 	if state.MotionTripped != nil {
 		tripped := int32(*state.MotionTripped)
+		if before && !state.LastMotion.IsZero() {
+			tripped = 0
+		}
 		out.Body.MotionTripped = &tripped
 	}
 	return out, nil
