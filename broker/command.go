@@ -23,8 +23,12 @@ func (s *Server) Send(d motion.DeviceKey, command string, payload []byte, retain
 		return fault.New(fault.TooLarge, "command %s: %d bytes are too many", command, len(payload))
 	}
 	_, connected := s.sessions.get(Identity{Device: d}.String()) // the library forgets subscriptions a moment later
-	if !retain && (!connected || len(s.mqtt.Topics.Subscribers(topic).Subscriptions) == 0) {
+	switch {
+	case retain:
+	case !connected:
 		return fault.New(fault.Unavailable, "device %s is not connected", d)
+	case len(s.mqtt.Topics.Subscribers(topic).Subscriptions) == 0:
+		return fault.New(fault.Unavailable, "device %s has not subscribed to its commands", d)
 	}
 	if err := s.inject(topic, payload, retain); err != nil {
 		return fmt.Errorf("publish command: %w", err)

@@ -52,7 +52,7 @@ func TestCommandNeedsAListeningDevice(t *testing.T) {
 		t.Errorf("absent device: %v", err)
 	}
 	r.device(t, 4, guardian)
-	if err := r.Send(guardian, "live", []byte("{}"), false); fault.KindOf(err) != fault.Unavailable {
+	if err := r.Send(guardian, "live", []byte("{}"), false); fault.KindOf(err) != fault.Unavailable || !strings.Contains(err.Error(), "subscribed") {
 		t.Errorf("device without a subscription: %v", err)
 	}
 	if err := r.Send(guardian, "live", make([]byte, 200<<10), true); fault.KindOf(err) != fault.TooLarge {
