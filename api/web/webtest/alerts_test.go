@@ -22,9 +22,15 @@ func (b *browser) goTo(hash, heading string) {
 func (b *browser) speak(language string) {
 	b.t.Helper()
 	read[string](b, `location.hash = "#/me"`)
-	b.do(chromedp.WaitVisible(chromedp.CSS("#language")), chromedp.SetValue(chromedp.CSS("#language"), language))
-	read[bool](b, `document.querySelector("#language").dispatchEvent(new Event("change", {bubbles: true}))`)
+	b.do(chromedp.WaitVisible(chromedp.CSS("#language")))
+	b.chooseLanguage(language)
 	b.waitFor(`document.documentElement.lang === "` + language + `"`)
+}
+
+// chooseLanguage chooses and says so at once: what draws itself anew in between has the language of before again.
+func (b *browser) chooseLanguage(language string) {
+	b.t.Helper()
+	read[bool](b, `(l => { l.value = "`+language+`"; return l.dispatchEvent(new Event("change", {bubbles: true})); })(document.querySelector("#language"))`)
 }
 
 // press clicks the button or link with a text, in the page's main part.

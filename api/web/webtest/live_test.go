@@ -32,10 +32,7 @@ func (b *browser) pressMoving(selector string) {
 func (b *browser) speakHere(language string) {
 	b.t.Helper()
 	back := read[string](b, "location.hash")
-	b.visitHere("#/me")
-	b.do(chromedp.WaitVisible(chromedp.CSS("#language")), chromedp.SetValue(chromedp.CSS("#language"), language))
-	read[bool](b, `document.querySelector("#language").dispatchEvent(new Event("change", {bubbles: true}))`)
-	b.waitFor(`document.documentElement.lang === "` + language + `"`)
+	b.speak(language)
 	b.visitHere(back)
 }
 

@@ -234,14 +234,14 @@ func TestLookSessionsAndExport(t *testing.T) {
 	b.pressShown("As the device")
 
 	// The language is kept on the box: the other browser has it after reloading.
-	read[bool](b, `(l => { l.value = "fr"; return l.dispatchEvent(new Event("change", {bubbles: true})); })(document.querySelector("#language"))`)
+	b.chooseLanguage("fr")
 	b.shows("Où vous êtes connecté")
 	b.pictures("me-fr")
 	other.do(chromedp.Reload())
 	other.shows("Où vous êtes connecté")
 	for _, c := range [][2]string{{"de", "Wo du angemeldet bist"}, {"en", "Where you are signed in"}} {
 		code, said := c[0], c[1]
-		read[bool](b, `(l => { l.value = "`+code+`"; return l.dispatchEvent(new Event("change", {bubbles: true})); })(document.querySelector("#language"))`)
+		b.chooseLanguage(code)
 		b.shows(said)
 		if code == "de" {
 			b.goToLink("people")
