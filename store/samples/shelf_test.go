@@ -130,8 +130,8 @@ func TestBlocksShareValues(t *testing.T) {
 	if err := s.put(600, blocks); err != nil {
 		t.Fatal(err)
 	}
-	if n := count(s); n != 9 { // 7 go into a pack: 20 into three, one is alone, 29 into five
-		t.Errorf("%d values, want 9", n)
+	if n := count(s); n != 6 { // 12 go into a pack: 20 into two, one is alone, 29 into three
+		t.Errorf("%d values, want 6", n)
 	}
 	for _, b := range blocks {
 		if err := s.drop(600, b.network); err != nil {
