@@ -27,16 +27,21 @@ type liveData struct {
 	Throughput   []*float64 `json:"throughput"`
 }
 
-// prepare encodes a message for all of its viewers: what was before since belongs to those
-// who lived there then.
+// sinceClaim returns what of motion is shown to who claimed a home at since: what was before belongs to those who lived there then.
+func sinceClaim(last *motion.Time, tripped *int, since motion.Time) (*motion.Time, *int) {
+	if last == nil || *last > since {
+		return last, tripped
+	}
+	if tripped != nil {
+		tripped = new(int)
+	}
+	return nil, tripped
+}
+
+// prepare encodes a message for all of its viewers, who claimed their home at since.
 func prepare(m state.Message, since motion.Time) live.Prepared {
 	frame, d := *m.Frame, m.Frame.Data
-	if frame.LastMotion != nil && *frame.LastMotion <= since {
-		frame.LastMotion = nil
-		if frame.MotionTripped != nil {
-			frame.MotionTripped = new(int)
-		}
-	}
+	frame.LastMotion, frame.MotionTripped = sinceClaim(frame.LastMotion, frame.MotionTripped, since)
 	raw, err := json.Marshal(liveFrame{frame, liveData{d.MKAI, d.MKAI, d.MKAI, d.LRaw, d.Throughput}})
 	if err != nil {
 		return live.Prepared{Err: err}

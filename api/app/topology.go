@@ -37,16 +37,15 @@ func (a *App) networkStatus(_ context.Context, who auth.Member, _ *NetworkQuery)
 	if !state.LastHeard.IsZero() {
 		out.Body.TS = &state.LastHeard
 	}
-	before := state.LastMotion <= who.Since // what was then belongs to those who lived there
-	if !before {
-		out.Body.LastMotion = &state.LastMotion
+	var last *motion.Time
+	if !state.LastMotion.IsZero() {
+		last = &state.LastMotion
 	}
-	if state.MotionTripped != nil {
-		tripped := int32(*state.MotionTripped)
-		if before && !state.LastMotion.IsZero() {
-			tripped = 0
-		}
-		out.Body.MotionTripped = &tripped
+	last, tripped := sinceClaim(last, state.MotionTripped, who.Since)
+	out.Body.LastMotion = last
+	if tripped != nil {
+		shown := int32(*tripped)
+		out.Body.MotionTripped = &shown
 	}
 	return out, nil
 }
