@@ -195,14 +195,7 @@ func TestMotionBeforeTheClaimIsNotShownLive(t *testing.T) {
 	if got := string(h.as(h.owner, http.MethodGet, "/network_statuses", "").Body); !strings.Contains(got, `"motion_tripped":1`) {
 		t.Fatalf("status %s: want motion", got)
 	}
-	h.update(func(tx *store.Tx) error {
-		one, err := tx.Home(h.home)
-		if err != nil {
-			return err
-		}
-		one.ClaimedAt = now.Add(-5)
-		return tx.PutHome(one)
-	})
+	h.claimedAfter(-5)
 	ws := h.watch(h.owner, "/motions")
 	send(h.engine.State.Now(), 0)
 	_, frame, err := ws.ReadMessage()

@@ -5,11 +5,9 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"sensegate/api/apitest"
 	"sensegate/motion"
-	"sensegate/store"
 )
 
 func TestSoundingSettingsLadder(t *testing.T) {
@@ -118,14 +116,7 @@ func TestLastMotionBeginsWithTheClaim(t *testing.T) {
 	if got := status(); !strings.Contains(got, `"motion_tripped":1`) || strings.Contains(got, `"last_motion":null`) {
 		t.Errorf("status %s, want motion 30 s ago", got)
 	}
-	h.update(func(tx *store.Tx) error {
-		one, err := tx.Home(h.home)
-		if err != nil {
-			return err
-		}
-		one.ClaimedAt = motion.TimeOf(time.Now().Add(-10 * time.Second))
-		return tx.PutHome(one)
-	})
+	h.claimedAfter(-10)
 	if got := status(); !strings.Contains(got, `"last_motion":null,"motion_tripped":0`) {
 		t.Errorf("status %s shows the motion of those who lived there before", got)
 	}
