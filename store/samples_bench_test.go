@@ -2,8 +2,10 @@ package store_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -253,4 +255,69 @@ func copyTime(data []byte) time.Duration {
 		copy(into, data)
 	}
 	return time.Since(begin) / times
+}
+
+// BenchmarkOneOfMany prints what is written when a network whose nine days share values of the database with those of 50 others is
+// taken in, and deleted again with what it leaves wiped; and the same on a box that has no other. On Linux.
+func BenchmarkOneOfMany(b *testing.B) {
+	for b.Loop() {
+		ctx, d := b.Context(), newStored(b, seriestest.Sparse)
+		d.live(b, 9*benchDay, 1)
+		var network store.NetworkCopy
+		err := d.db.View(ctx, func(tx *store.Tx) (err error) {
+			network, _, err = tx.CopyNetwork(d.first)
+			network.Network.GuardianID = "of another box"
+			return err
+		})
+		var history []store.HistoryRecord
+		if err == nil {
+			_, err = d.samples.CopyHistory(ctx, d.first, func(some []store.HistoryRecord) error {
+				history = append(history, some...)
+				return nil
+			})
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+		alone := storetest.Open(b, func(o *store.Options) {
+			o.Now, o.Retention = func() time.Time { return d.now }, store.DefaultRetention()
+		})
+		for name, db := range map[string]*store.DB{"alone": alone, "beside-50": d.db} {
+			before := writtenBytes(b)
+			in, err := db.BeginImport(ctx, network, store.ImportOptions{Copy: name})
+			for _, record := range history {
+				if err == nil {
+					err = in.Add(ctx, record)
+				}
+			}
+			if err == nil {
+				_, err = in.Commit(ctx)
+			}
+			if err != nil {
+				b.Fatal(err)
+			}
+			taken := writtenBytes(b)
+			update(b, db, func(tx *store.Tx) error { return tx.DeleteNetwork(in.Network()) })
+			if err := db.Wipe(ctx); err != nil {
+				b.Fatal(err)
+			}
+			b.ReportMetric((taken-before)/1e6, "MB-taken-in/"+name)
+			b.ReportMetric((writtenBytes(b)-taken)/1e6, "MB-deleted/"+name)
+		}
+	}
+}
+
+// writtenBytes returns the bytes that the process has had written to disks.
+func writtenBytes(b *testing.B) float64 {
+	b.Helper()
+	raw, err := os.ReadFile("/proc/self/io")
+	if err != nil {
+		b.Skip(err)
+	}
+	_, after, _ := strings.Cut(string(raw), "\nwrite_bytes:")
+	var bytes float64
+	if _, err := fmt.Sscan(after, &bytes); err != nil {
+		b.Fatal(err)
+	}
+	return bytes
 }
