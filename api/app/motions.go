@@ -7,6 +7,7 @@ import (
 	"sensegate/api/auth"
 	"sensegate/api/live"
 	"sensegate/motion"
+	"sensegate/motion/engine/inventory"
 	"sensegate/motion/engine/state"
 )
 
@@ -27,21 +28,10 @@ type liveData struct {
 	Throughput   []*float64 `json:"throughput"`
 }
 
-// sinceClaim returns what of motion is shown to who claimed a home at since: what was before belongs to those who lived there then.
-func sinceClaim(last *motion.Time, tripped *int, since motion.Time) (*motion.Time, *int) {
-	if last == nil || *last > since {
-		return last, tripped
-	}
-	if tripped != nil {
-		tripped = new(int)
-	}
-	return nil, tripped
-}
-
 // prepare encodes a message for all of its viewers, who claimed their home at since.
 func prepare(m state.Message, since motion.Time) live.Prepared {
 	frame, d := *m.Frame, m.Frame.Data
-	frame.LastMotion, frame.MotionTripped = sinceClaim(frame.LastMotion, frame.MotionTripped, since)
+	frame.LastMotion, frame.MotionTripped = inventory.MotionSince(frame.LastMotion, frame.MotionTripped, since)
 	raw, err := json.Marshal(liveFrame{frame, liveData{d.MKAI, d.MKAI, d.MKAI, d.LRaw, d.Throughput}})
 	if err != nil {
 		return live.Prepared{Err: err}

@@ -37,11 +37,7 @@ func (a *App) networkStatus(_ context.Context, who auth.Member, _ *NetworkQuery)
 	if !state.LastHeard.IsZero() {
 		out.Body.TS = &state.LastHeard
 	}
-	var last *motion.Time
-	if !state.LastMotion.IsZero() {
-		last = &state.LastMotion
-	}
-	last, tripped := sinceClaim(last, state.MotionTripped, who.Since)
+	last, tripped := state.MotionSince(who.Since)
 	out.Body.LastMotion = last
 	if tripped != nil {
 		shown := int32(*tripped)

@@ -26,6 +26,7 @@ func (noDevices) DisconnectUser(string, string)                     {}
 type atAGlance struct {
 	TS        float64 `json:"ts"`
 	State     string
+	Last      *float64 `json:"last_motion"`
 	Until     *float64 `json:"paused_until"`
 	Demo      bool
 	Unplugged string
@@ -282,5 +283,28 @@ func TestFirstMotionOfTheDay(t *testing.T) {
 	}
 	if f := first(); f == nil || f.At != float64(four.Unix()) || f.Room != "Kitchen" {
 		t.Errorf("of the day: %+v, want the one at %d", f, four.Unix())
+	}
+}
+
+// TestMotionBeforeTheClaimDoesNotGoOn: to who claims a home while motion is still taken to go on, it is quiet.
+func TestMotionBeforeTheClaimDoesNotGoOn(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	now, guardian := b.engine.State.Now(), b.guardian()
+	for step := range 20 {
+		report := &motion.Matrix{
+			TS: now.Add(-30 + 0.5*float64(step)), Interval: 500, Count: 1, Links: []string{"GWA1000133.02bb00000031"}, MotionEnabled: 1,
+			Values: motion.Figures{motion.MKAI: {{0.35}}, motion.LRaw: {{0.4}}},
+		}
+		if err := b.engine.Report(t.Context(), guardian, report); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if o := b.member.glance(); o.State != "motion" || o.Last == nil {
+		t.Fatalf("%s, last motion %v: want motion", o.State, o.Last)
+	}
+	b.claimedAt(now.Add(-5))
+	if o := b.member.glance(); o.State != "quiet" || o.Last != nil {
+		t.Errorf("%s, last motion %v: those who lived there before moved", o.State, o.Last)
 	}
 }

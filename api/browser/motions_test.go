@@ -48,6 +48,18 @@ func TestMotionsOpenToThoseOfTheHome(t *testing.T) {
 	}
 }
 
+// guardian connects the guardian of the home.
+func (b *box) guardian() motion.DeviceKey {
+	b.T.Helper()
+	const location = "a41f00c2d97b4e5580136c2e"
+	key, err := b.engine.Devices.Login(b.T.Context(), location, b.tokens[location])
+	if err != nil {
+		b.T.Fatal(err)
+	}
+	b.engine.State.Connected(key, netip.MustParseAddr("127.0.0.1"))
+	return key
+}
+
 // TestMotionsTellHowNearLinksAreToTheirThresholds: the first link exceeds its own threshold by half,
 // the second one tells none and has no data.
 func TestMotionsTellHowNearLinksAreToTheirThresholds(t *testing.T) {
@@ -58,17 +70,11 @@ func TestMotionsTellHowNearLinksAreToTheirThresholds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const location = "a41f00c2d97b4e5580136c2e"
-	guardian, err := b.engine.Devices.Login(t.Context(), location, b.tokens[location])
-	if err != nil {
-		t.Fatal(err)
-	}
-	b.engine.State.Connected(guardian, netip.MustParseAddr("127.0.0.1"))
 	report := &motion.Matrix{
 		TS: b.engine.State.Now(), Interval: 500, Count: 1, Links: []string{"GWA0110.02bb00000031", "GWA0110.02bb00000032"}, MotionEnabled: 1,
 		Values: motion.Figures{motion.MKAI: {{0.35}, {0}}, motion.LRaw: {{0.4}, {0}}, motion.Throughput: {{0.98}, {0}}, motion.MSAD: {{150}, {0}}, motion.MConf: {{100}, {0}}},
 	}
-	if err := b.engine.Report(t.Context(), guardian, report); err != nil {
+	if err := b.engine.Report(t.Context(), b.guardian(), report); err != nil {
 		t.Fatal(err)
 	}
 	_, raw, err := ws.ReadMessage()

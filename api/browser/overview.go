@@ -200,21 +200,20 @@ func (b *Browser) sensing(o *Overview, who auth.Member) error {
 	if err != nil {
 		return err
 	}
+	last, tripped := now.MotionSince(who.Since)
+	o.Last = last
 	switch {
 	case now.Paused():
 		o.State = "paused"
 		if !now.PausedUntil.IsZero() {
 			o.Until = &now.PausedUntil
 		}
-	case now.MotionTripped == nil:
+	case tripped == nil:
 		o.State = "unknown"
-	case *now.MotionTripped == 1:
+	case *tripped == 1:
 		o.State = "motion"
 	default:
 		o.State = "quiet"
-	}
-	if now.LastMotion > who.Since { // what was before belongs to those who lived there then
-		o.Last = &now.LastMotion
 	}
 	clients, err := b.Engine.Inventory.SoundingClients(who.Network)
 	if err != nil {

@@ -40,6 +40,26 @@ func (in *Inventory) NetworkState(id motion.NetworkID) (NetworkState, error) {
 	return current, nil
 }
 
+// MotionSince returns the last motion and whether it goes on as they are shown to who claimed the home at a time: what was
+// before belongs to those who lived there then. nil stays nil.
+func MotionSince(last *motion.Time, tripped *int, claim motion.Time) (*motion.Time, *int) {
+	if last == nil || *last > claim {
+		return last, tripped
+	}
+	if tripped != nil {
+		tripped = new(int)
+	}
+	return nil, tripped
+}
+
+// MotionSince is the motion of a network by the function of that name; last is nil when there was none.
+func (n NetworkState) MotionSince(claim motion.Time) (last *motion.Time, tripped *int) {
+	if !n.LastMotion.IsZero() {
+		last = &n.LastMotion
+	}
+	return MotionSince(last, n.MotionTripped, claim)
+}
+
 // motionEnabled returns 1 while motion is sensed: as the guardian says, or else the settings; n.Mu is held.
 func motionEnabled(n *state.Network) int {
 	switch {
